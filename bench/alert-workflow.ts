@@ -10,7 +10,7 @@ import { limits } from '../src/limits.ts';
 import { type BenchRow, rowOfRounds } from './result.ts';
 
 const alerts = 100_000;
-/** Alerts per rule: fewer than the number from which alerts of a rule are collapsed. */
+/** Alerts per rule, below the limit above which a rule's alerts are collapsed. */
 const perRule = 40;
 const linesOfBody = 20_000;
 const rounds = 5;

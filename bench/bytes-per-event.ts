@@ -1,8 +1,8 @@
 /**
  * How many bytes does an event take on disk, by kind? Measures the event's share of its block, and its share of the
  * whole database with all derived data (inventory, alerts, topology, statistics). Both are compared with the original
- * lines, and with the lines compressed by gzip and zstd. Sizes are measured after all events were counted and small
- * blocks were merged. Each kind has a separate service.
+ * lines, and with the lines compressed by gzip and zstd. Sizes are measured once all events are processed and small
+ * blocks are merged. Each kind has a separate service.
  */
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { login, startService, tokenFor } from '../scripts/service.ts';

@@ -1,8 +1,8 @@
 /**
- * How long until the console's first page is usable, with five million events stored, and does it keep to 60 frames per
- * second during a thousand live events per second? Measured by the browser's own trace, in a Chromium on the same cores
- * as the service. A page is usable when it shows its figures, and no task of more than 50 ms follows. Each load uses a
- * browser with an empty cache.
+ * How long until the console's first page is usable, with five million events stored, and does it render 60 frames per
+ * second while a thousand live events per second arrive? Measured by the browser's own trace, in a Chromium on the same
+ * cores as the service. A page is usable once it shows its figures and no task of more than 50 ms follows. Each load
+ * uses a browser with an empty cache.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ export async function run(events = 5_000_000, loads = 7, seconds = 20): Promise<
   }
 }
 
-/** Waits until counting and detection have processed all events, because until then the service is busy. */
+/** Waits until detection and statistics have processed all events, because the service is busy until then. */
 async function counted(service: Service): Promise<void> {
   const client = createClient({ baseUrl: service.url, token: await tokenFor(service, 'viewer') });
   for (;;) {

@@ -115,7 +115,7 @@ async function fill(dataDir: string, events: number): Promise<void> {
   await store.close();
 }
 
-/** Measures the cost of counting, which is a part of the inventory's work on a batch. */
+/** Measures the time to add an event to the statistics, as part of the work on a batch. */
 function folding(): BenchRow[] {
   const question = 'Cost of counting an event, in batches of one block';
   const now = Date.UTC(2026, 0, 1, 1);

@@ -19,7 +19,7 @@ const bodiesPerS = 5;
  */
 const warmS = 1200;
 const most = 1.25;
-/** Minimum requests that a run of an hour must send, not counting packets and frames. */
+/** Minimum number of requests that a run of an hour must send, not counting packets and frames. */
 const leastPerHour = 1_000_000;
 
 export async function run(seconds = Number(FUZZ_SECONDS), seed = Number(FUZZ_SEED)): Promise<BenchRow[]> {

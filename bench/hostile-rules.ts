@@ -1,7 +1,7 @@
 /**
- * How much can malicious rules slow the service down? An analyst writes rules until the limit of their total cost is
+ * How much can malicious rules slow the service down? An analyst writes rules until the limit on their total cost is
  * reached, or runs three rule tests at a time without a pause, each with the slowest allowed expression. Measures the
- * events per second that are then stored, analysed and counted, and the time of a query under this load. Three services
+ * events per second that are then stored and processed, and the time of a query under this load. Three services
  * alternate, round after round, one at a time. Ratios are relative to the service without rules in the same round.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { dnsLines } from './sigma-rules.ts';
 import { untilCounted } from './until-counted.ts';
 
 const linesPerBody = 2000;
-/** Number of rules: more than the limit of the total cost allows, so some rules are refused. */
+/** Number of rules: more than the limit on the total cost allows, so some rules are refused. */
 const written = 400;
 const testsAtOnce = 3;
 const variants = ['no rules', 'rules that fill the limit', 'three rule tests'] as const;

@@ -2,8 +2,8 @@
  * How does ingest depend on the size and the concurrency of bodies? Zeek conn lines in bodies of 1 to 10,000 are sent
  * over 1 to 64 connections to one service with default settings. Each connection sends its next body after an
  * acknowledgement. Small bodies should be fast when there are few, and cheap when there are many. A round ends when
- * detectors have processed all of its events and all are counted. A refused body is sent again after the wait
- * that the service requests, which counts as part of the body's time.
+ * detection and statistics include all of its events. A refused body is sent again after the wait that the service
+ * requests; the wait is part of the body's time.
  */
 import { startService, tokenFor } from '../scripts/service.ts';
 import { cpuNote, type Measured, measure, startLoader } from './load/loader.ts';

@@ -1,8 +1,8 @@
 /**
- * How many events per second does each format reach from HTTP to disk, including detection and counting? The same
+ * How many events per second does each format reach from HTTP to disk, including detection and statistics? The same
  * connections in the formats of Zeek, Suricata and shippers (and lookups in Zeek's dns format) are sent in bodies of
- * 2,000 lines. Each format has a separate service with default settings. A round ends when detectors have processed all
- * of its events and all are counted. The load comes from another process on the same cores, and no line is sent twice.
+ * 2,000 lines. Each format has a separate service with default settings. A round ends when detection and statistics
+ * include all of its events. The load comes from another process on the same cores, and no line is sent twice.
  */
 import { login, startService, tokenFor } from '../scripts/service.ts';
 import { type FormatName, formatNames } from './load/formats.ts';

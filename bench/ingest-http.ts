@@ -62,7 +62,7 @@ export async function run(seconds = 15): Promise<BenchRow[]> {
   return rows;
 }
 
-/** Waits until detection and counting of deferred events are complete, without other load. */
+/** Waits until detection and statistics include all deferred events, without other load. */
 async function countedRow(variant: string, service: Service, accepted: number, elapsedS: number): Promise<BenchRow> {
   const began = performance.now();
   await untilCounted(service);

@@ -1,10 +1,10 @@
 /**
  * How long until events are acknowledged, depending on the load? Bodies of 1,000 Zeek conn lines arrive in an open
- * loop, at times drawn in advance (a Poisson process) regardless of earlier bodies. Each latency counts from a body's
- * due time, and so includes the wait behind a slow response. Loads are shares of the same service's throughput in a
- * closed loop in the same run, including detection and counting. Loads are measured with the shipped rules, and again
- * with all rules disabled. After each load, the service processes its backlog before the next load. Refused bodies
- * (503, 429) are counted and not sent again. Beside each load, an administrator changes a silence again and again.
+ * loop, at times drawn in advance (a Poisson process) regardless of earlier bodies. Each latency is measured from the
+ * body's due time, and so includes the wait behind a slow response. Loads are shares of the same service's throughput
+ * in a closed loop in the same run, including detection and statistics. Loads are measured with the shipped rules, and
+ * again with all rules disabled. After each load, the service processes its backlog before the next load. Refused
+ * bodies (503, 429) are counted and not sent again. During each load, an administrator changes a silence repeatedly.
  */
 import { login, type Service, startService, tokenFor } from '../scripts/service.ts';
 import { type ChangeTimes, startChanges } from './load/changes.ts';

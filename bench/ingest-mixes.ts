@@ -1,10 +1,10 @@
 /**
  * How does ingest depend on the traffic, and on other work of the service? Zeek lines in bodies of 10,000 are sent over
- * 4 connections: those of a site (as in the other benchmarks), of a LAN, of a server on the Internet with 40,000 peers,
- * of a flood whose addresses and ports are nearly always new, and DNS lookups. The site's lines are also sent while the
- * service does other work. Cases alternate, round after round, each with a new service with default settings, all
- * shipped rules and all detectors. A round ends when detectors have processed all of its events and all are counted.
- * Ratios are of the same round.
+ * 4 connections: lines from a site (as in the other benchmarks), from a LAN, from a server on the Internet with 40,000
+ * peers, from a flood whose addresses and ports are nearly always new, and DNS lookups. The site's lines are also sent
+ * while the service does other work. Cases alternate, round after round, each with a new service with default settings,
+ * all shipped rules and all detectors. A round ends when detection and statistics include all of its events. Ratios
+ * compare cases in the same round.
  */
 import { startService, tokenFor } from '../scripts/service.ts';
 import { type WorkFigure, type WorkName, works } from './load/beside.ts';

@@ -94,7 +94,7 @@ async function lists(dataDir: string): Promise<BenchRow[]> {
   }
 }
 
-/** Waits until all input is counted. Large inputs are counted after the acknowledgement. */
+/** Waits until the inventory includes all input. Large inputs are processed after the acknowledgement. */
 async function counted(store: Store): Promise<void> {
   for (const deadline = performance.now() + 120_000; ; await setTimeout(50)) {
     const { assets, services: known } = await store.status();

@@ -1,8 +1,8 @@
 /**
  * How much do Sigma rules cost from HTTP to disk? Conn and DNS lines in Zeek's format are sent to three services
  * alternately, round after round, one at a time: one with all rules disabled, one with the shipped rules, and one with
- * 3,000 generated rules in addition. A round ends when detectors have processed all of its events and all are counted.
- * Ratios are of the same round.
+ * the shipped rules and 3,000 generated rules. A round ends when detection and statistics include all of its events.
+ * Ratios compare services in the same round.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,9 +1,9 @@
 import { mulberry32 } from './conn-records.ts';
 
 /**
- * Returns seeded rules in the style of public ones: lists of ends of names, parts of names, whole values, pairs of
- * parts that must both be present, expressions, ports with blocks of addresses, numbers. One in 250 has no literal and
- * is always evaluated, as among public rules. Half are for DNS, half for connections.
+ * Returns seeded rules in the style of public ones: lists of name endings, name parts and whole values, pairs of parts
+ * that must both be present, expressions, ports with address blocks, numbers. One in 250 has no literal and is always
+ * evaluated, as among public rules. Half are for DNS, half for connections.
  */
 export function sigmaRules(count: number, seed = 1): string[] {
   const random = mulberry32(seed);

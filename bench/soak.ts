@@ -1,11 +1,11 @@
 /**
- * Do memory, rates and latencies stay flat under load for an hour? First, Zeek conn lines in bodies of 100 are sent over
- * 32 connections for ten minutes, each body after the acknowledgement of the one before. Then, on another service, conn
- * and DNS lines with the current time arrive for an hour in bodies of 2,000 in an open loop, at 80 % of the rate that
- * this service reached just before in a closed loop, including detection and counting. Clients read beside the load:
- * each second the newest page, one host's events, the dashboard and the alerts; each minute an export of 50,000 events;
- * and one WebSocket subscriber all the time. Each curve has a point for each minute. The points are also printed to
- * stderr, so that a run that is stopped early leaves its figures.
+ * Do memory, rates and latencies stay flat under load for an hour? First, Zeek conn lines in bodies of 100 are sent
+ * over 32 connections for ten minutes, each body after the acknowledgement of the one before. Then, on another service,
+ * conn and DNS lines with the current time arrive for an hour in bodies of 2,000 in an open loop, at 80 % of the rate
+ * that this service reached just before in a closed loop, including detection and statistics. Clients read during the
+ * load: each second the newest page, one host's events, the dashboard and the alerts; each minute an export of 50,000
+ * events; and one WebSocket subscriber all the time. Each curve has a point for each minute. The points are also
+ * printed to stderr, so that a run that is stopped early leaves its figures.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -228,7 +228,7 @@ class Clients {
     this.exported += lines;
   }
 
-  /** Returns undefined if the response is not complete in time, or is a refusal, which is counted. */
+  /** Returns undefined after a timeout, a connection error or an error status, and counts each of them in `failed`. */
   async #get<T>(
     path: string,
     read: (response: Response) => Promise<T>,

@@ -2,7 +2,7 @@
  * How does Candor compare with a syslog daemon that receives the same lines? Zeek conn lines are sent over HTTP to
  * Candor, and over TCP to rsyslog and syslog-ng, which write selected fields, or all fields as JSON, to a file, with or
  * without a flush. Equal work: lines are received on loopback, parsed as JSON and written. Only Candor also has typed
- * columns, an index, detection, counting, and an acknowledgement after a flush. No connection uses TLS. Rounds
+ * columns, an index, detection, statistics, and an acknowledgement after a flush. No connection uses TLS. Rounds
  * alternate, and the load generator shares the machine.
  */
 import { execFile } from 'node:child_process';
@@ -26,14 +26,14 @@ const rateQuestion = 'Lines per second, from the first byte until the last line 
 const cpuQuestion = 'CPU per line, including background work until the process is idle';
 
 /**
- * Runs the comparison. Takes under three minutes, of which most are pauses until processes are idle.
+ * Runs the comparison. Takes under three minutes, most of which are pauses until processes are idle.
  *
  * @param bodies - number of bodies of 10,000 lines in each round
  */
 export async function run(bodies = 20, rounds = 3, linesPerBody = 10_000): Promise<BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'candor-syslog-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  // Signals end the process as an error would, because only then its listeners end the daemons.
+  // Signals end the process as an error would, because only then do its exit listeners end the daemons.
   const exit = () => process.exit(1);
   const last = { exit: remove, SIGINT: exit, SIGTERM: exit };
   for (const [event, listener] of Object.entries(last)) process.once(event, listener);
@@ -91,7 +91,7 @@ function rateRows(measured: Measured): BenchRow[] {
     if (counted.length > 0)
       rows.push(rowOfRounds({ ...row, variant: `${name}, until detected on and counted` }, counted, Math.round));
   }
-  // Acknowledgements can be ahead of detection and counting only for some seconds.
+  // Acknowledgements can be ahead of detection and statistics for a few seconds only.
   const lasting = ({ lines, writtenS, countedS = writtenS }: Round) => lines / countedS;
   return [...rows, ...ratioRows(rateQuestion, measured, lasting, 'candor, until detected on and counted')];
 }

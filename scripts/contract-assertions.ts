@@ -48,8 +48,8 @@ export function assertResponse(operation: OperationId, status: number, body: unk
   const mismatch = difference(ErrorEnvelope, body);
   if (mismatch !== undefined) throw new Error(`${where}: ${mismatch}`);
   const { code } = (body as ErrorEnvelope).error;
-  if (errorCodes[code].status !== status) throw new Error(`${where}: ${code} belongs to ${errorCodes[code].status}`);
-  if (!errorsOf(route).includes(code)) throw new Error(`${where}: ${code} is not among its errors`);
+  if (errorCodes[code].status !== status) throw new Error(`${where}: ${code} needs status ${errorCodes[code].status}`);
+  if (!errorsOf(route).includes(code)) throw new Error(`${where}: ${code} is not an error of this operation`);
 }
 
 /** Checks a server message to a WebSocket client. */

@@ -86,7 +86,7 @@ async function run({ url }: Service, password: string): Promise<void> {
   alerts.close();
 }
 
-/** State shown beside the counts of the feed. */
+/** State shown next to the feed's counts. */
 interface Watched {
   readonly alerts: AlertFeed;
   readonly log: LogSource;

@@ -13,7 +13,7 @@ export interface Service {
   /** Log records and banner lines so far, oldest first. */
   readonly output: readonly string[];
   /**
-   * Returns the largest anonymous resident memory so far, in MiB (without mapped files); 0 on other systems than Linux.
+   * Returns the largest anonymous resident memory so far, in MiB (without mapped files); 0 on systems other than Linux.
    */
   peakRssAnonMiB(): number;
   /** Sends SIGTERM, and returns the exit code. Removes a data folder that was created for the service. */

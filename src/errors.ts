@@ -119,7 +119,9 @@ export function invalidField(field: string, reason: string): ServiceError {
   return new ServiceError('INVALID_REQUEST', `${field} ${reason}`, { field, reason });
 }
 
-/** Returns the reason of a failed fetch: the message of the cause that fetch wraps, or advice if the protocol is wrong. */
+/**
+ * Returns the reason for a failed fetch: the message of the cause that fetch wraps, or advice if the protocol is wrong.
+ */
 export function fetchFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message } = error.cause instanceof Error && error.cause.message !== '' ? error.cause : error;

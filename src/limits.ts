@@ -322,8 +322,8 @@ export const limits = {
    */
   maxEntriesPageBytes: 4 * 2 ** 20,
   /**
-   * Maximum ended keys of one purpose in /.well-known/jwks.json. Access tokens are valid for 15 minutes, and keys
-   * are rarely rotated more than four times in that time. Older keys are listed at /api/transparency/keys.
+   * Maximum ended keys of one purpose in /.well-known/jwks.json. Access tokens are valid for 15 minutes by default,
+   * and keys are rarely rotated more than four times in that time. Older keys are listed at /api/transparency/keys.
    */
   publishedEndedKeys: 4,
   /**
@@ -482,8 +482,8 @@ export const limits = {
   maxFailedBackups: 100,
   /**
    * Free bytes of the ledger's volume below which the log accepts no entries, so that they wait in the
-   * outbox. A commit that fails for lack of space ends the ledger's thread and, twice in a minute, the
-   * service. The remaining bytes are for the anchor, the journal and key files, which are small.
+   * outbox. A commit that fails for lack of space ends the ledger's thread; if this happens twice in a
+   * minute, the service ends. The remaining bytes are for the anchor, the journal and key files, which are small.
    */
   minFreeLedgerDiskBytes: 16 * 2 ** 20,
   /** Maximum WebSocket connections. Each costs about 10 kB plus its unread bytes. */
@@ -841,7 +841,7 @@ export const limits = {
    */
   maxWitnessPauseMs: 60_000,
   /**
-   * Age at which cosignatures of a log that does not grow are renewed, like its heads, so that verifiers always
+   * Age at which cosignatures of a log that does not grow are renewed, as its heads are, so that verifiers always
    * find recent cosignatures.
    */
   cosignatureAgeMs: 3600 * 1000,
@@ -1044,8 +1044,8 @@ export const limits = {
    */
   inventoryRowsPerCommit: 2000,
   /**
-   * Maximum pause of the projector after the commit of a small delta. Also the pause between writes of inventory rows that
-   * no delta changed: a row that changes repeatedly during the pause is written once.
+   * Maximum pause of the projector after the commit of a small delta. Also the pause between writes of inventory rows
+   * that no delta changed: a row that changes repeatedly during the pause is written once.
    */
   inventoryPauseMs: 500,
   /** Time that one transaction spends on applying a delta of the projector. Later transactions apply the rest. */
@@ -1055,8 +1055,8 @@ export const limits = {
   /** Maximum stored events that are skipped because processing them failed. Further failures stop processing. */
   maxSkippedEvents: 100,
   /**
-   * Maximum stored events, and sensors' other reports, that wait to be counted. Above this limit, each batch waits for
-   * up to 1.5 s, and ingest slows down.
+   * Maximum stored events, and sensors' other reports, that wait to be processed. Above this limit, each batch waits
+   * for up to 1.5 s, and ingest slows down.
    */
   maxUncountedEvents: 262_144,
   /**
@@ -1077,9 +1077,10 @@ export const limits = {
    */
   maxLinkBytesPerMs: 12_500_000,
   /**
-   * Time added to the duration of a connection, which is often rounded or unknown. A link carries 250 GB in this
-   * time. Byte counts that a link cannot carry in the total are left out of sums, charts and detection. Events with
-   * such counts are stored: otherwise a peer that forges sequence numbers could hide its connections.
+   * Time added to the duration of a connection, because the duration is often rounded or unknown. A link carries 250 GB
+   * in this time. Byte counts that a link cannot carry in the sum of both times are left out of sums, charts and
+   * detection. Events with such counts are stored: otherwise a peer that forges sequence numbers could hide its
+   * connections.
    */
   linkGraceMs: 20_000,
   /**
@@ -1346,9 +1347,8 @@ export const limits = {
    */
   refreshedKeys: 32,
   /**
-   * Maximum windows whose figures are kept before they move on, until the next evaluation of the detector: reporting
-   * 512 of them takes a quarter of a second. Alerts of further keys (hosts, pairs, names) may miss their largest
-   * figures.
+   * Maximum windows that a detector keeps as they were before they advanced, until its next evaluation: reporting 512
+   * of them takes a quarter of a second. Alerts of further keys (hosts, pairs, names) may miss their largest figures.
    */
   movedWindows: 512,
   /**

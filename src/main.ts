@@ -152,15 +152,12 @@ export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Pr
   }
 }
 
-/**
- * Signals that the log is degraded although the operator requires an intact log. The message advises the
- * operator.
- */
+/** Thrown if the log is degraded although the operator requires an intact log. The message is the log's advice. */
 class DegradedLogError extends Error {
   override readonly name = 'DegradedLogError';
 }
 
-/** The context of all parts of the start. */
+/** Context that the functions of the start-up share. */
 export interface Start {
   readonly config: Config;
   readonly settings: StoredSettings;
@@ -398,7 +395,7 @@ async function open(start: Start): Promise<void> {
   announce(config, server.port, log);
 }
 
-/** How often the store is queried for damage that it found. */
+/** How often the store is queried for the damage that it knows of. */
 const storeDamageEveryMs = 1000;
 
 function logRate(config: Config, { limitReached }: Metrics): LogReadRate | undefined {
@@ -518,7 +515,7 @@ function reloadPolicy(policy: AccessPolicy, log: Logger): void {
   );
 }
 
-/** Opens the detection rules: shipped rules, rules of the operator's folder, and rules of users. */
+/** Opens the detection rules: shipped rules, rules in the operator's folder, and rules that users created. */
 async function openRules(
   { config, log, opened }: Start,
   parts: Pick<RulesParts, 'reader' | 'writer' | 'tasks' | 'isUsed'>,
@@ -537,7 +534,7 @@ async function openRules(
   return rules;
 }
 
-/** Handles SIGHUP for the folders of detection rules. */
+/** Handles SIGHUP for the rule folders. */
 function reloadRules(rules: DetectionRules, log: Logger): void {
   rules.reload({ id: 'system', name: 'system' }).then(
     ({ broken: _, unchanged: __, ...reloaded }) => log.info(reloaded, 'the detection rules were reloaded'),

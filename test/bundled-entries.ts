@@ -6,8 +6,8 @@ import { build, type Plugin, type Rolldown } from 'vite';
 const root = new URL('..', import.meta.url).pathname;
 
 /**
- * Entry points, as paths in the project. Commands other than `start` load few modules, which is faster
- * without a bundle.
+ * Entry points, as paths in the project. Commands other than `start` load few modules, so they start faster without a
+ * bundle.
  */
 export const entries: readonly string[] = [
   'src/main.ts',
@@ -46,6 +46,6 @@ export async function bundle(entry: string): Promise<string> {
   });
   const { output } = built as Rolldown.RolldownOutput;
   const [{ code }, ...others] = output;
-  if (others.length > 0) throw new Error(`${entry} has become ${output.length} files`);
+  if (others.length > 0) throw new Error(`bundling ${entry} produced ${output.length} files instead of one`);
   return code;
 }

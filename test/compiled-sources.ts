@@ -2,7 +2,7 @@
  * A folder of stripped and compiled sources, kept for one run of the tests. The tests start hundreds of
  * processes with up to six threads each, and most of the cost of a start is finding, stripping and compiling
  * the same 2,900 modules. With this folder, each module is stripped and compiled once. With
- * BUNDLED_ENTRIES=1, as in CI, each thread of the service loads one module with all the others in it: a start
+ * BUNDLED_ENTRIES=1, as in CI, each thread of the service loads one bundle with all modules: a start
  * takes 1.9 s of CPU time instead of 3.1 s, and making the bundles takes 3 s. (The installed package, which
  * has its own test, is never bundled.)
  */
@@ -22,8 +22,8 @@ const folder = join(tmpdir(), `candor-compiled-${process.pid}`);
 const preload = `--import=${fileURLToPath(new URL('strip-types-hook.js', import.meta.url))}`;
 
 export const env = {
-  // Like src/http/header-limit.ts: a bundle loads uWebSockets.js, which reads this variable, before the first
-  // line of the bundle runs.
+  // src/http/header-limit.ts sets this variable too late for a bundle: uWebSockets.js reads it before the first line of
+  // the bundle runs.
   UWS_HTTP_MAX_HEADERS_SIZE: String(limits.maxHeaderBytes),
   STRIPPED_SOURCES: folder,
   NODE_COMPILE_CACHE: folder,
@@ -35,7 +35,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // A process that starts late creates the folder again, empty.
   process.once('exit', () => rmSync(folder, removal));
-  // The format is that of strip-types-hook.js, as if the entry had been stripped before.
+  // strip-types-hook.js finds the bundle in place of the stripped entry.
   for (const entry of process.env.BUNDLED_ENTRIES === '1' ? entries : [])
     writeFileSync(join(folder, entry.replaceAll('/', '!')), `${await bundle(entry)}\n//`);
   return async () => {

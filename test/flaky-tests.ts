@@ -2,15 +2,15 @@ import { appendFileSync } from 'node:fs';
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
 
 /**
- * Number of times that CI repeats a failed test: on a busy machine, deadlines expire that otherwise never do. Elsewhere,
- * each failure is reported.
+ * Number of times that a failed test is repeated. CI repeats it once, because deadlines can expire on a busy machine.
+ * Elsewhere, each failure is reported.
  */
 export const retry = process.env.CI === undefined ? 0 : 1;
 
 /**
- * Names the tests that failed, and passed when they were repeated: these tests depend on timing, or find a race. Appends
- * errors that are not of a test to the file in ERRORS_FILE, as a JSON text per line: errors that nothing handled, and
- * errors of imports and hooks.
+ * Lists tests that failed and then passed when repeated: these tests depend on timing, or find a race. Appends errors
+ * outside of tests to the file named by ERRORS_FILE, one JSON text per line: unhandled errors, and errors in imports
+ * and hooks.
  */
 export default class FlakyTests implements Reporter {
   readonly #names: string[] = [];

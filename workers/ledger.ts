@@ -21,7 +21,7 @@ interface LedgerWorkerData {
   readonly counters?: SharedArrayBuffer;
 }
 
-if (parentPort === null) throw new Error('workers/ledger.ts runs in a worker thread');
+if (parentPort === null) throw new Error('workers/ledger.ts must run in a worker thread');
 announceFailedWrites();
 const { counters, ...given }: LedgerWorkerData = workerData;
 const options = { ...given, logPositions: () => readLogPositions(given.dataDir) };

@@ -8,7 +8,7 @@ interface ReaderWorkerData extends Omit<ReaderOptions, 'counters' | 'clock'> {
   readonly counters: SharedArrayBuffer;
 }
 
-if (parentPort === null) throw new Error('workers/log-reader.ts runs in a worker thread');
+if (parentPort === null) throw new Error('workers/log-reader.ts must run in a worker thread');
 const { counters, ...options }: ReaderWorkerData = workerData;
 const reader = await SnapshotReader.open({ ...options, counters: openCounters(ledgerCounters, counters) });
 expose(parentPort, logReaderMethods, reader);

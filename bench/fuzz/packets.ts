@@ -7,7 +7,10 @@ export interface Packet {
   readonly parts: readonly (string | Buffer)[];
   /** How the client ends the connection. */
   readonly end: 'wait' | 'half-close' | 'close' | 'reset';
-  /** Whether the length of the packet's first request is ambiguous: then none of its content may be served. */
+  /**
+   * Whether the length of the packet's first request is ambiguous. If so, the service must not serve the packet's
+   * content.
+   */
   readonly ambiguous: boolean;
 }
 

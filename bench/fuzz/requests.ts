@@ -120,7 +120,7 @@ function bodyOf(
   return random.chance(0.3) ? encoded(bytes, random, headers) : bytes;
 }
 
-/** Returns the bytes, compressed as stated or with a wrong encoding. */
+/** Returns the bytes, compressed. Sometimes the header states a wrong encoding, or the result is damaged. */
 function encoded(bytes: Buffer, random: Random, headers: Record<string, string>): Buffer {
   const coding = random.pick(Object.keys(coders) as (keyof typeof coders)[]);
   const body = coders[coding](bytes);

@@ -103,7 +103,10 @@ export function unreadStream(service: Service, token: string): Socket {
   return socket;
 }
 
-/** Repeats a step until the returned function is called, which aborts the step, and rejects if a step had failed. */
+/**
+ * Repeats a step until it fails or the returned function is called. That function aborts the step, and rejects if a
+ * step has failed.
+ */
 function repeat(step: (signal: AbortSignal) => Promise<void>): () => Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;

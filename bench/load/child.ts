@@ -129,7 +129,7 @@ class Load {
     return connection;
   }
 
-  /** Returns false if the service has no room at present. */
+  /** Returns false for a refusal (429, 503), and counts it. @throws Error for any other failure */
   #isAcknowledged({ status, body }: Answer): boolean {
     if (status === 429 || status === 503) {
       this.#refused++;
@@ -140,7 +140,7 @@ class Load {
   }
 }
 
-/** Bodies of earlier plans, which continue in later plans of the same kind. */
+/** Bodies of earlier plans. Later plans of the same kind continue with them. */
 const made = new Map<string, MovingBodies>();
 
 function bodiesFor({ format, linesPerBody, ...plan }: Plan): MovingBodies {

@@ -1,4 +1,4 @@
-/** Formats Zeek's conn lines like other sensors and shippers: one text per connection, without a line feed. */
+/** Formats Zeek's conn lines as other sensors and shippers do: one text per connection, without a line feed. */
 import type { Flow } from '../../scripts/traffic/activity.ts';
 import { eveLines } from '../../scripts/traffic/eve.ts';
 import { base62 } from '../../scripts/traffic/random.ts';

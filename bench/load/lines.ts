@@ -23,7 +23,7 @@ export async function sendLines(plan: Plan, bodies: MovingBodies): Promise<Repor
     await once(socket, 'connect');
     while (requests < most && performance.now() - began < seconds * 1000) {
       requests++;
-      // A copy, because the next bodies move while this one waits for the window.
+      // A copy, because `next` modifies bodies in place while this body may still be in the socket's buffer.
       if (!socket.write(Buffer.from(bodies.next()))) await Promise.race([once(socket, 'drain'), closedEarly]);
     }
     socket.end();

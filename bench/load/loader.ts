@@ -41,7 +41,7 @@ export function startLoader(): Loader {
 }
 
 export interface Measured extends Report {
-  /** Time until all events were also processed by detection and counting. */
+  /** Time until detection and statistics had also processed all events. */
   readonly countedS: number;
   /** CPU time of the service until `countedS`. */
   readonly serviceCpuS: number;

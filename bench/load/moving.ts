@@ -4,7 +4,7 @@
  */
 export interface MovingBodies {
   readonly linesPerBody: number;
-  /** Returns the next body, which stays unchanged until all other bodies were returned. */
+  /** Returns the next body. It stays unchanged until all other bodies have been returned. */
   next(): Buffer;
 }
 
@@ -33,7 +33,7 @@ const stampLength = '2026-11-22T03:04:05'.length;
 /**
  * @param bodies - one or more, of `linesPerBody` each, modified in place
  * @param spanS - seconds by which all times advance after each round; `now` sets all `epochs` to the current time
- * @throws Error if the number of identifiers in a body differs from that of its lines
+ * @throws Error if the number of identifiers in a body differs from the number of its lines
  */
 export function moving(
   bodies: readonly Buffer[],
@@ -104,7 +104,7 @@ function setTime({ bytes, epochs }: Body, seconds: number): void {
 
 function advance({ bytes, epochs, stamps }: Body, byS: number): void {
   for (const at of epochs) addTo(bytes, at, byS);
-  // The times of a body are within a few seconds, so there are few distinct stamps.
+  // The timestamps in a body are within a few seconds of each other, so there are few distinct stamps.
   const later = new Map<string, string>();
   for (const at of stamps) {
     const stamp = bytes.toString('latin1', at, at + stampLength);

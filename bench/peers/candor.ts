@@ -30,8 +30,8 @@ export interface Candor extends Peer {
   /** Returns the events of `pages` pages that are spread over the whole event list. */
   sample(pages: number): Promise<readonly Named[]>;
   /**
-   * Returns milliseconds of requests that do not use the store: the share of HTTP and this client in the times of
-   * queries.
+   * Returns the milliseconds of requests that do not use the store: the part of a query's time that HTTP and this
+   * client take.
    */
   idleRequests(times: number): Promise<readonly number[]>;
 }

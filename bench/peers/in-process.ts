@@ -8,7 +8,7 @@ import type { Question } from './questions.ts';
 export interface Started extends EngineOptions {
   readonly engine: string;
   readonly note: string;
-  /** File of the engine, beside this one. */
+  /** File name of the engine's module, in this folder. */
   readonly module: string;
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** Resource use of processes and their descendants, from /proc; zero on other systems than Linux. */
+/** Resource use of processes and their descendants, from /proc; zero on systems other than Linux. */
 
 /** Returns the CPU seconds of a process and its descendants, with all threads, running or ended and waited for. */
 export function cpuSeconds(pid: number): number {
-  // utime, stime and the times of children that ended; a tick is 10 ms on every Linux that Node supports.
+  // utime, stime, and both for children that ended; a tick is 10 ms on every Linux that Node supports.
   return family(pid).reduce((sum, one) => {
     const fields = stat(one);
     return sum + [11, 12, 13, 14].reduce((ticks, at) => ticks + Number(fields[at] ?? 0), 0) / 100;

@@ -13,7 +13,7 @@ export interface Receiver {
   /** Product, and the work that it does. */
   readonly note: string;
   readonly pid: number;
-  /** Receives that many bodies. */
+  /** Receives this number of bodies. */
   load(bodies: number): Promise<Load>;
   /** Returns the bytes on disk per line, by kind of stored data. Called after the last load. */
   bytesPerLine(): Promise<readonly (readonly [string, number])[]>;
@@ -24,7 +24,7 @@ interface Load {
   readonly lines: number;
   /** Seconds from the first byte until the last line is acknowledged or in the file. */
   readonly writtenS: number;
-  /** Seconds until detection and counting have processed the last line. */
+  /** Seconds until detection and statistics have processed the last line. */
   readonly countedS?: number;
   /** CPU seconds of the load generator. */
   readonly loaderCpuS: number;
@@ -151,7 +151,7 @@ async function turn({ pid, load }: Receiver, bodies: number): Promise<Round> {
 }
 
 /**
- * Resolves when the file has that many lines; their last flush may still be in progress. Rejects if the file stops
+ * Resolves when the file has this number of lines; their last flush may still be in progress. Rejects if the file stops
  * growing earlier.
  */
 async function untilWritten(path: string, lines: number): Promise<void> {
@@ -179,7 +179,7 @@ function lineFeeds(bytes: Buffer): number {
   return count;
 }
 
-/** @throws Error if the lines do not have as many distinct connection ids, because lines were lost or not parsed */
+/** @throws Error if the number of distinct connection ids is not `lines`, because lines were lost or not parsed */
 function checkLines(path: string, lines: number): void {
   const ids = new Set(readFileSync(path, 'latin1').match(/(?<="uid":"|\t)C[0-9A-Za-z]{15,17}(?=["\t])/g));
   if (ids.size !== lines) throw new Error(`${path}: ${ids.size} connections of ${lines} lines`);

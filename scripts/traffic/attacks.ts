@@ -74,7 +74,7 @@ function* repeated(rng: Random, place: Office, from: number, lengthMs: number, a
   for (let start = from; ; start += lengthMs) yield* attack(rng, place, start, lengthMs);
 }
 
-/** Yields a port scan: a client scans the ports of the file server, of which a few answer. */
+/** Yields a port scan: a client scans the file server's ports, a few of which answer. */
 function* portScan(rng: Random, place: Office, from: number, lengthMs: number): Generator<Scheduled> {
   const src = rng.pick(place.clients).ip;
   const dst = place.servers.file.ip;
@@ -113,7 +113,7 @@ function* portScan(rng: Random, place: Office, from: number, lengthMs: number): 
   ]);
 }
 
-/** Yields a brute-force attack: an external host guesses passwords of the public server. */
+/** Yields a brute-force attack: an external host guesses passwords for the public server. */
 function* bruteForce(rng: Random, place: Office, from: number, lengthMs: number): Generator<Scheduled> {
   const src = place.strangers[rng.int(0, 20)]!;
   const dst = place.servers.www.ip;

@@ -112,8 +112,8 @@ export function connLines(seed: number, count: number, start?: number): Generato
 }
 
 /**
- * Yields similar lines of one server with up to 40,000 peers on the Internet. 60 in a hundred lines are of peers that
- * return only after 36,000 others; 20 are of 200 scanners that try all ports.
+ * Yields similar lines of one server with up to 40,000 peers on the Internet. 60 in a hundred lines are from peers that
+ * return only after 36,000 others; 20 are from 200 scanners that try all ports.
  */
 export function hostLines(seed: number, count: number, start?: number): Generator<string, void> {
   const rng = random(seed);
@@ -146,7 +146,7 @@ export function floodLines(seed: number, count: number, start?: number): Generat
   });
 }
 
-/** Returns a random public address, because forged addresses do not keep to the ranges of documentation. */
+/** Returns a random public address, because forged addresses are not limited to the documentation ranges. */
 const outsider = (rng: Random) => `${rng.int(128, 168)}.${rng.int(100, 200)}.${rng.int(0, 256)}.${rng.int(1, 255)}`;
 
 function* linesOf(

@@ -1,7 +1,7 @@
 import type { Activity, Alert, Flow, Lookup, Notice } from './activity.ts';
 import type { Written } from './zeek.ts';
 
-/** Delay after which Suricata ends a flow without traffic, and after which it writes closed flows. */
+/** Delays after which Suricata writes a flow: after its close, or after its last packet. */
 const flowLogDelayMs = { closed: 2_000, quiet: 30_000 };
 
 const applications: Readonly<Record<string, string>> = { ssl: 'tls' };
@@ -190,7 +190,7 @@ function alertLine(alert: Alert, iface: string): string {
   });
 }
 
-/** Formats a time like Suricata: `2026-11-20T09:15:00.123456+0000`. */
+/** Formats a time as Suricata does: `2026-11-20T09:15:00.123456+0000`. */
 function stamp(time: number): string {
   const micros = Math.round(time * 1000);
   const ms = Math.floor(micros / 1000);

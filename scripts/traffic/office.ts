@@ -6,10 +6,10 @@ import { digits, type Random } from './random.ts';
 /** Lines per session, measured over a simulated week: converts a rate of lines into a rate of sessions. */
 const linesPerSession = { people: 6.2, machines: 1.5 };
 
-/** Share of lines from machines alone, measured at the busiest hour. */
+/** Share of lines that no person caused, measured at the busiest hour. */
 const machineShare = 0.12;
 
-/** Share of the busiest hour for each hour of a working day; a weekend has a tenth of it. */
+/** Activity in each hour of a working day, as a share of the busiest hour. On weekends, a tenth of it. */
 const hours = [
   0.03, 0.03, 0.03, 0.03, 0.03, 0.04, 0.1, 0.35, 0.75, 0.95, 1, 0.95, 0.7, 0.85, 1, 0.95, 0.85, 0.6, 0.3, 0.15, 0.1,
   0.07, 0.05, 0.04,

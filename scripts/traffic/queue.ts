@@ -1,4 +1,4 @@
-/** A binary heap: items are ordered by time, and items of the same time by insertion. */
+/** A binary heap: items are ordered by time, and items with the same time by insertion. */
 export class Queue<T extends { readonly time: number }> {
   readonly #heap: { value: T; order: number }[] = [];
   #pushed = 0;

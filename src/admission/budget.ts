@@ -56,7 +56,7 @@ export class BudgetOfEach {
   }
 }
 
-/** The bytes that one request holds of a budget. */
+/** The bytes of a budget that one request holds. */
 export class Reservation {
   readonly #budget: ByteLimit;
   #held = 0;

@@ -5,7 +5,7 @@ import { KeyedSlots, slotCount } from './keyed-slots.ts';
 
 const windowMs = 60_000;
 
-/** How long after a login its address remains known for the account. */
+/** Time after a login during which its address remains known for the account. */
 const knownForMs = 30 * 24 * 3600 * 1000;
 
 /** A subject for which attempts are counted, with its maximum number of failures per minute. */
@@ -54,7 +54,7 @@ export class LoginThrottle {
   }
 
   /**
-   * Checks a password for a name from an address with `isRight`. A wrong password counts for the name and the
+   * Checks a password with `isRight`, for an account name and an address. A wrong password counts for the name and the
    * address, or for the pair of name and address if the pair is known. A check that throws does not count.
    *
    * @throws RATE_LIMITED without calling `isRight`.

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { type LimitName, limits } from '../limits.ts';
 
-/** Limits concurrent requests of a kind that takes long: of all callers together and, for exports, of each caller. */
+/** Limits concurrent requests of a slow kind: for all callers together and, for exports, for each caller. */
 export class Semaphore {
   readonly #limit: TurnLimit;
   readonly #limitReached: (limit: LimitName) => void;

@@ -19,8 +19,8 @@ const attributes: readonly {
 
 /**
  * Returns the history records of a change of an alert. Most changes have no records, because they only count an
- * occurrence or write a position in the log. A new alert has one record, and a second record if a silence or a
- * summary alert suppressed the alert.
+ * occurrence or store the alert's position in the log. A new alert has one record, and a second record if a silence or
+ * a summary alert suppressed the alert.
  */
 export function alertChanges(before: Alert | undefined, after: Alert): AlertChangeRecord[] {
   if (before === undefined) {

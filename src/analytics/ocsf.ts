@@ -70,8 +70,8 @@ const confidenceCodes = [
 const resolverPorts: ReadonlySet<number | undefined> = new Set([53, 137, 5353, 5355]);
 
 /**
- * Converts an alert to an OCSF Detection Finding with the profile `incident`. Attributes without a place in
- * the schema are under `unmapped`, with our names.
+ * Converts an alert to an OCSF Detection Finding with the profile `incident`. Attributes without a place in the schema
+ * are under `unmapped`, with the names of Candor's API.
  *
  * @param version - version of this program
  */

@@ -11,7 +11,7 @@ type ShortTasks = {
 };
 
 const always = () => true;
-/** Returns a predicate for queries that filter only by time, and sort by the time of an index. */
+/** Returns a predicate for queries that filter only by time, and sort by an indexed time. */
 const byTime =
   (sort: string) =>
   (query: ListQuery): boolean =>

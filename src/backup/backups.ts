@@ -109,7 +109,7 @@ export class BackupFolder implements Backups {
 
   constructor(options: BackupsOptions) {
     this.#options = options;
-    this.#volume = new VolumeQueue(`the folder of the backups ${options.dir}`);
+    this.#volume = new VolumeQueue(`the backup folder ${options.dir}`);
   }
 
   /**
@@ -127,7 +127,7 @@ export class BackupFolder implements Backups {
     const { dir, dataDir, onFinding } = this.#options;
     try {
       const removed = await removePartials(dir, dataDir);
-      if (removed > 0) onFinding?.(`removed ${removed} unfinished backups from ${dir}`);
+      if (removed > 0) onFinding?.(`removed unfinished backups from ${dir}: ${removed}`);
     } catch (error) {
       onFinding?.(`cannot remove unfinished backups from ${dir}`, error);
     }

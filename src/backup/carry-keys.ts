@@ -6,8 +6,8 @@ import { namesIn } from './files.ts';
 import type { RestoreMarker } from './restore-marker.ts';
 
 /**
- * Copies keys that only the replaced folder has. External parties hold heads and entries signed by these keys and must
- * always be able to verify them. The copied keys never sign again.
+ * Copies the keys of the replaced folder, except keys that are revoked in the restored folder. External parties hold
+ * heads and entries signed by these keys and must always be able to verify them. The copied keys never sign again.
  *
  * | key in the replaced folder | copied as |
  * |---|---|

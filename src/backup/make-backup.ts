@@ -50,9 +50,9 @@ export interface CompletedBackup {
  * Copies the data folder while commits and appends continue, verifies the copy as read from disk, and then
  * renames the copy to its final name. A failed or cancelled backup leaves no files.
  *
- * The order of the copies keeps them consistent. Events are copied before the log: an outbox row that was
- * settled between the two copies is in the copied log, and any other row is still in the copied outbox. The
- * journal is copied before the log, so that the copied journal names no head that the copied log lacks.
+ * The order of the copies keeps them consistent. Events are copied before the log: an outbox row that was settled
+ * between the two copies is in the copied log, and any other row is still in the copied outbox. The journal is copied
+ * before the log, so that the copied log has every head in the copied journal.
  *
  * Private keys are omitted, or encrypted to the operator's recipients: a restored log generates its own keys.
  *

@@ -138,12 +138,12 @@ async function copyInto(stage: string, backup: string, { files }: Manifest): Pro
     const from = join(backup, name);
     if (!(await exists(from))) throw new DamagedBackupError(`${name} is missing from the backup ${backup}`);
     const stats = await stat(from);
-    if (!stats.isFile()) throw new DamagedBackupError(`${name} of the backup is not a file`);
+    if (!stats.isFile()) throw new DamagedBackupError(`${name} in the backup is not a file`);
     const found = stats.size;
     if (found !== size)
-      throw new DamagedBackupError(`${name} of the backup has ${found} bytes instead of the ${size} in its manifest`);
+      throw new DamagedBackupError(`${name} in the backup has ${found} bytes instead of the ${size} in the manifest`);
     if ((await copyFile(from, join(stage, name))).sha256 !== sha256)
-      throw new DamagedBackupError(`${name} of the backup is damaged: its SHA-256 differs from the manifest`);
+      throw new DamagedBackupError(`${name} in the backup is damaged: its SHA-256 differs from the manifest`);
   }
   await flushFolder(join(stage, 'keys'));
   await flushFolder(stage);
@@ -153,5 +153,5 @@ async function requireSound(stage: string, manifest: Manifest): Promise<void> {
   checkFormat(join(stage, 'format.json'));
   const { sth } = await verifyCopy(stage);
   if (sth?.signature !== manifest.sth?.signature)
-    throw new DamagedBackupError('the log of the backup ends with a different head than its manifest');
+    throw new DamagedBackupError('the log in the backup ends with a different head than the manifest');
 }

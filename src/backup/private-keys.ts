@@ -52,7 +52,7 @@ export async function openPrivateKeys(backup: string, identityFile: string): Pro
     }
   }
   const opened = await decrypter.decrypt(sealed, 'text').catch(() => {
-    throw new BackupError(`--identity: no identity in ${identityFile} decrypts ${privateKeysFile} of ${backup}`);
+    throw new BackupError(`--identity: no identity in ${identityFile} decrypts ${privateKeysFile} in ${backup}`);
   });
   const lines = opened.split('\n').filter((line) => line !== '');
   return new Map(lines.map((line) => [parseKeyFile(line).kid, line]));

@@ -23,9 +23,9 @@ export interface Verified {
 }
 
 /**
- * Verifies a copy as read from disk: recomputes the tree from the entries, reads every row of siem.mdb, and
- * compares the log with siem.mdb, so that no critical event is missing from both. Hashes are computed from
- * the same files.
+ * Verifies a copy as read from disk: recomputes the tree from the entries, reads every row of siem.mdb, and compares
+ * the log with siem.mdb, so that no critical event is missing from both. The manifest's hashes are computed from the
+ * files that were verified.
  *
  * `stopped` is called repeatedly, and throws if the result is no longer needed.
  *

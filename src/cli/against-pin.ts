@@ -24,9 +24,9 @@ interface Comparison {
 }
 
 /**
- * Compares a tree with the pin. Without access to the log, only trees of the pinned size can be compared. A
- * different root for that size is saved as evidence beside the pin, and reported as misbehaviour only if the
- * evidence convicts.
+ * Compares a tree with the pin. Without access to the log, only trees of the pinned size can be compared. A different
+ * root for that size is saved as evidence next to the pin, and reported as misbehaviour only if the evidence is
+ * conclusive.
  */
 export async function againstPin(stated: Stated, pinned: PinInFile | undefined): Promise<Comparison | Report> {
   if (pinned === undefined) return { lines: [], fields: {} };
@@ -53,7 +53,7 @@ export function evidenceOf(pin: Pin) {
   } satisfies Partial<Evidence>;
 }
 
-/** Saves evidence of a contradiction beside the pin and returns the report. */
+/** Saves evidence of a contradiction next to the pin and returns the report. */
 export async function reportContradiction(
   fault: AuditFault,
   log: string,

@@ -85,7 +85,7 @@ async function run(url: string | undefined, options: AuditFlags): Promise<ExitCo
   return runRounds(url, options, (log) => auditOnce(log, options));
 }
 
-/** Runs one audit. The pin moves only if everything that was requested has been verified. */
+/** Runs one audit. The pin is updated only if everything that was requested has been verified. */
 export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Report> {
   const file = options.state ?? defaultPinFile(log.url);
   const pin = await loadPin(file);
@@ -138,7 +138,7 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
   if (!saved) return auditOnce(log, options);
   const [first] = checked?.dates ?? [];
   const misdated = dateFault(checked?.dates ?? []);
-  // The log signed this tree, so the pin still moves, and wrong dates are reported only once.
+  // The log signed this tree, so the pin is updated anyway, and wrong dates are reported only once.
   if (misdated !== undefined && first !== undefined) {
     const wanted = [{ leafIndex: first.index, head: first.head }];
     const before = first.before && { pinnedHead: first.before };
@@ -251,7 +251,7 @@ function soundReport(
         : 'Entries were not checked: pass a token of a role that may read them.',
     );
   const revoked = checked?.byRevokedKeys ?? 0;
-  if (revoked > 0) lines.push(`${revoked} of them were signed by a key that was revoked later.`);
+  if (revoked > 0) lines.push(`Entries signed by a key that was revoked later: ${revoked}.`);
   const fields = {
     status,
     ...headFields(pin.head, key),

@@ -17,8 +17,8 @@ import { sharedTrust } from './shared-trust.ts';
 type Stated = SizedRoot & Partial<Pick<SignedHead, 'timestampNs'>>;
 
 /**
- * Compares the views of two auditors, or of an auditor and a witness: checks whether both heads belong to one
- * tree. Different sizes need the log for a proof. A contradiction is saved as evidence beside the first pin.
+ * Compares the views of two auditors, or of an auditor and a witness: checks whether both heads belong to one tree.
+ * Different sizes need the log for a proof. A contradiction is saved as evidence next to the first pin.
  */
 export async function comparePins(files: readonly string[], log: LogSource | undefined, now: number): Promise<Report> {
   if (files.length !== 2) throw new CommandError('--compare: needs exactly two files', exitCodes.usage);
@@ -48,10 +48,10 @@ async function twoPins(one: Pin, other: Pin, compared: Compared): Promise<Report
   const report = await conclude([earlier.head, later.head], { ...known, corroboration }, compared);
   const notes = [one, other].flatMap(({ checkpointAhead: note }) => note ?? []);
   const [first, second] = notes.map((note) => orThrow(readCheckpoint(note)));
-  // Without the log, only equal sizes can be compared.
   if (report.exit !== exitCodes.ok || first === undefined || second === undefined) return report;
   // Lives of a log have different origins, and their trees may differ.
   if (first.origin !== second.origin) return report;
+  // Without the log, only equal sizes can be compared.
   if (first.size !== second.size && compared.log === undefined) return report;
   const stated: [Stated, Stated] = first.size <= second.size ? [first, second] : [second, first];
   const found = await conclude(stated, { log: one.log, checkpoints: notes, ...trust }, compared);

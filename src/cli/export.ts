@@ -139,7 +139,7 @@ function write(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
     });
 }
 
-/** Reports on stderr, because standard output has the archive. */
+/** Reports on stderr, because the archive is written to standard output. */
 function reportOnStderr(fault: AuditFault): ExitCode {
   process.stderr.write(`${fault.code}: ${printable(fault.message)}\nThe archive is incomplete.\n`);
   return exitCodes[fault.kind];

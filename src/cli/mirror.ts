@@ -72,7 +72,7 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   };
   if (result.status === 'fault') return rejected(result.fault, result.evidence);
   const { checkpoint } = result;
-  if (checkpoint === undefined) throw new Error('an audit that requires a checkpoint returned none');
+  if (checkpoint === undefined) throw new Error('internal error: the audit returned no checkpoint');
   const all = await fetchAllKeys(log);
   if (all instanceof AuditFault) return rejected(all);
   const keys = new Map([...all, ...(pin?.keys ?? []), ...result.keys]);

@@ -48,7 +48,7 @@ export async function savePin(path: string, pin: Pin, before: Pin | undefined): 
 }
 
 /**
- * Saves evidence beside the pin under a unique name; existing files are never overwritten. If the evidence can't be
+ * Saves evidence next to the pin under a unique name; existing files are never overwritten. If the evidence can't be
  * saved, the error contains the evidence, and the exit code is that of misbehaviour.
  */
 export async function saveEvidence(pinFile: string, evidence: string, now: number): Promise<string> {
@@ -72,7 +72,7 @@ export async function saveEvidence(pinFile: string, evidence: string, now: numbe
 }
 
 /**
- * Minimum time between two saved files with equal evidence that does not convict. With --watch, every round finds the
+ * Minimum time between two saved files with equal evidence that is not conclusive. With --watch, every round finds the
  * same fault.
  */
 const sameEvidenceMs = 3_600_000;
@@ -80,7 +80,7 @@ const sameEvidenceMs = 3_600_000;
 const maxCompared = 10;
 
 /**
- * Returns the path of an evidence file beside the pin that is less than an hour old and has the same content; undefined
+ * Returns the path of an evidence file next to the pin, with the same content and less than an hour old; undefined
  * without such a file.
  */
 export async function recentEvidence(pinFile: string, text: string, now: number): Promise<string | undefined> {

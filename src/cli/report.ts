@@ -19,7 +19,7 @@ export interface SavedEvidence {
 }
 
 /**
- * Saves evidence beside the pin; returns undefined without evidence. Evidence that does not convict is not saved if
+ * Saves evidence next to the pin; returns undefined without evidence. Evidence that is not conclusive is not saved if
  * equal evidence was saved recently.
  */
 export async function saveReportEvidence(

@@ -10,8 +10,8 @@ const maxPending = 2 ** 18;
 const chunkBytes = 2 ** 20;
 
 /**
- * The ids of all checked entries, in a file beside the pin: 16 bytes per entry in log order. Finds duplicates
- * across the complete log in bounded memory.
+ * The ids of all checked entries, in a file next to the pin: 16 bytes per entry in log order. Finds duplicates across
+ * the complete log in bounded memory.
  */
 export class IdFile implements SeenIds {
   readonly #file: FileHandle;

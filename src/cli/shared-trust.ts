@@ -42,8 +42,8 @@ export async function sharedTrust(one: Pin, other: Pin, log: LogSource | undefin
 }
 
 /**
- * Follows the rotations from `roots` to the signer of the other pin. Ends of keys are proven under the head of the
- * other pin.
+ * Follows the rotations from `roots` to the signer of the other pin. Key endings are proven under the head of the other
+ * pin.
  */
 async function linkedTrust(
   roots: KeySet,

@@ -32,7 +32,7 @@ export async function bracketOf(
   const after = verifyAll(notAfter, verify);
   if (after instanceof AuditFault) return after;
   if (before.length + after.length === 0)
-    return new AuditFault('UNTRUSTED_TIMESTAMP', `no certificate of --tsa-ca vouches for ${namesOf(all)}`);
+    return new AuditFault('UNTRUSTED_TIMESTAMP', `no certificate in --tsa-ca verifies timestamps of ${namesOf(all)}`);
   const lower = best(before, ({ genTimeMs, accuracyMs }) => genTimeMs - accuracyMs);
   const upper = best(after, ({ genTimeMs, accuracyMs }) => -(genTimeMs + accuracyMs));
   if (lower && upper && earliest(lower) - latest(upper) > clockSkewMs)
@@ -47,9 +47,7 @@ export async function bracketOf(
     lines: [
       `logged after ${lower ? `${shownTime(earliest(lower))} (${by(lower)})` : 'unknown: no timestamp precedes the entry'}`,
       `and before   ${upper ? `${shownTime(latest(upper))} (${by(upper)})` : 'now: no timestamp covers the entry yet'}`,
-      ...(ignored > 0
-        ? [`Ignored ${ignored} timestamps of authorities that no certificate of --tsa-ca vouches for.`]
-        : []),
+      ...(ignored > 0 ? [`Timestamps ignored, because no certificate in --tsa-ca verifies them: ${ignored}.`] : []),
       ...(pem === undefined ? ['The authorities are not verified: pass trusted certificates with --tsa-ca.'] : []),
     ],
     fields: {

@@ -66,7 +66,7 @@ async function policyOf(options: OfflineOptions): Promise<CorroborationPolicy> {
       const token = verify(claim);
       if (token instanceof AuditFault) return token;
       return token === 'untrusted'
-        ? new AuditFault('UNTRUSTED_TIMESTAMP', `no certificate of --tsa-ca vouches for ${claim.authority}`)
+        ? new AuditFault('UNTRUSTED_TIMESTAMP', `no certificate in --tsa-ca verifies timestamps of ${claim.authority}`)
         : token.genTimeMs + token.accuracyMs;
     },
   };

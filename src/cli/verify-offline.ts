@@ -215,7 +215,7 @@ async function archive(path: string, trust: Trust, options: OfflineOptions, out:
     ...(onProgress && { onProgress }),
   });
   if (verified instanceof AuditFault) {
-    // Keys that come with the archive itself can't prove misbehaviour of a log.
+    // Keys in the archive itself can't prove that a log misbehaved.
     const isUnproven = verified.kind === 'misbehaviour' && trust.from === 'file';
     const reported = isUnproven ? new AuditFault('UNPROVEN', `${verified.code}: ${verified.message}`) : verified;
     const code = out.fault(reported, { keys: shownTrust(trust) });
@@ -230,7 +230,7 @@ async function archive(path: string, trust: Trust, options: OfflineOptions, out:
   const lines = [
     ...headLines(head, headKey),
     `Verified: ${whole ? `all ${entries} entries` : `entries ${from} to ${to - 1}`} of ${log} with their signatures and tree.`,
-    ...(byRevokedKeys > 0 ? [`${byRevokedKeys} of them were signed by a key that was revoked later.`] : []),
+    ...(byRevokedKeys > 0 ? [`Entries signed by a key that was revoked later: ${byRevokedKeys}.`] : []),
     ...notesOf(trust),
     ...against.lines,
   ];

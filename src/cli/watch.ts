@@ -18,8 +18,8 @@ export interface WatchCallbacks {
 
 /**
  * Audits repeatedly and reports each change of state once. Continues after unreachable services and rejected responses,
- * since a proxy may have caused the failure. Ends when the log misbehaves, or on SIGINT or SIGTERM; a signal gives the
- * exit code `ok`.
+ * since a proxy may have caused the failure. Ends when the log misbehaves, or on SIGINT or SIGTERM; after a signal, the
+ * exit code is `ok`.
  */
 export async function watch(intervalMs: number, { audit, print }: WatchCallbacks): Promise<ExitCode> {
   const stop = new AbortController();

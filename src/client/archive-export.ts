@@ -56,9 +56,9 @@ export async function beginArchive(log: LogSource, options: ExportOptions): Prom
 }
 
 /**
- * Yields the entries of the header's range, one bundle at a time. Compares their root with the head's before
- * yielding the last bundle, so that an archive that would not verify is never completed. Signatures are
- * checked only by `verifyArchive`.
+ * Yields the entries of the header's range, one bundle at a time. Checks their root against the head before yielding
+ * the last bundle, so that an archive that would not verify is never completed. Signatures are checked only by
+ * `verifyArchive`.
  */
 export async function* exportEntries(
   log: LogSource,

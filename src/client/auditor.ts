@@ -239,7 +239,7 @@ class Audit {
 
   /**
    * Fetches the checkpoint, which must be signed by the pinned checkpoint key, by an accepted key, or on first use by a
-   * published key. Returns undefined if the log serves no checkpoint and never did.
+   * published key. Returns undefined if the log serves no checkpoint, and neither the pin nor the caller requires one.
    */
   async #checkpoint({ signed: { head, keys: published }, newKey }: Trust, trusted: KeySet): Promise<CheckpointResult> {
     const accepted = acceptedKeys(published, this.#accepted);
@@ -305,8 +305,8 @@ class Audit {
   }
 
   /**
-   * Writes evidence of a contradiction. The contradiction is reported as misbehaviour only if the evidence convicts and
-   * the log serves its key history.
+   * Writes evidence of a contradiction. The contradiction is reported as misbehaviour only if the evidence is
+   * conclusive and the log serves its key history.
    */
   async #report(
     contradiction: AuditFault | FoundContradiction,

@@ -211,7 +211,7 @@ function readAfter(json: Exact): BundleProofs['notAfter'][number] | AuditFault {
   return path instanceof AuditFault ? path : { ...claim, path };
 }
 
-/** Returns the claim in these members; undefined if a member is missing or has the wrong type. */
+/** Returns the timestamp in these members; undefined if a member is missing or has the wrong type. */
 export function readClaim(fields: Readonly<Record<string, Exact | undefined>> | undefined): TimestampClaim | undefined {
   const [authority, checkpoint] = [string(fields?.authority), string(fields?.checkpoint)];
   const token = base64(fields?.token);

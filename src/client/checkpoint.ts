@@ -25,8 +25,8 @@ export interface CheckpointPolicy {
   /** Number of witnesses that must have cosigned. Default: all. */
   readonly quorum?: number;
   /**
-   * Cosignatures before this time (seconds since 1970) are ignored, because an old checkpoint could hide
-   * later entries.
+   * Cosignatures from before this time (seconds since 1970) are ignored, because an old checkpoint could hide later
+   * entries.
    */
   readonly cosignedSinceS?: number;
 }

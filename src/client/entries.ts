@@ -98,7 +98,7 @@ export async function auditEntries(
 ): Promise<CheckedRange | FalseHead | AuditFault> {
   const { start = emptyTree, verify, ids, onProgress } = options;
   const { head, keys } = signed;
-  if (start.size > head.size) throw new Error(`entries from ${start.size} on in a tree of size ${head.size}`);
+  if (start.size > head.size) throw new Error(`start: size ${start.size} exceeds the head's size ${head.size}`);
   const source = patient(log);
   const leaves = new LeafAudit(keys, start, verify);
   const tiles = new TileAudit(source, start.size);
@@ -267,5 +267,5 @@ function wrongRoot(mismatch: TileMismatch | undefined, from: number, size: numbe
     return new AuditFault('NOT_INCLUDED', `entry ${index} does not match its hash in the tree of size ${size}`);
   }
   const where = mismatch === undefined ? '' : `; ${placeOfMismatch(mismatch)} differs`;
-  return new AuditFault('WRONG_ROOT', `the entries from ${from} on give a different root for size ${size}${where}`);
+  return new AuditFault('WRONG_ROOT', `the entries from ${from} on have a different root for size ${size}${where}`);
 }

@@ -61,7 +61,8 @@ export function dateFault(findings: readonly DateFinding[]): AuditFault | undefi
   const [first] = findings;
   if (first === undefined) return undefined;
   const { code, index, occurredAt, head } = first;
-  const more = findings.length === 1 ? '' : `, and at least ${findings.length - 1} more entries are misdated`;
+  const rest = findings.length - 1;
+  const more = rest === 0 ? '' : `, and at least ${rest} more ${rest === 1 ? 'entry is' : 'entries are'} misdated`;
   return new AuditFault(
     code,
     `entry ${index} is dated ${occurredAt}, but the first head that covers it is dated ${timeOf(head)}${more}`,

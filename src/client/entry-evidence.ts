@@ -1,7 +1,7 @@
 /**
- * Entries that break the rules of the log although every signature is valid: two entries with the same id, or a
- * date far from the time of the append. The heads that cover such entries prove that the log signed them. The
- * entries do not contradict another signed statement, so they do not convict the log.
+ * Entries that break the rules of the log although every signature is valid: two entries with the same id, or a date
+ * far from the time of the append. The heads that cover such entries prove that the log signed them. The entries do not
+ * contradict another signed statement, so this evidence is not conclusive.
  */
 import { isAfterHead, isLongBefore, timeOf } from './entry-dates.ts';
 import type { Evidence } from './evidence.ts';

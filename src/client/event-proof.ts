@@ -165,7 +165,7 @@ function compareEvent(
   return { id: event.id, table, sequence, attributes, derived, neighbours: piece.rows - 1 };
 }
 
-/** Formats a stored value like the API. */
+/** Formats a stored value as the API does. */
 function apiValue({ name, kind, values }: PieceColumn, row: number): unknown {
   const value = values[row];
   if (value === undefined) return undefined;

@@ -16,7 +16,7 @@ import { readLeaf, readPath } from './verify.ts';
 
 /**
  * The tree that the log served for a signed head, although the roots differ. The positions of entries are not signed,
- * so a different root alone does not convict the log.
+ * so a different root alone is not conclusive.
  */
 export interface ServedTree {
   /** Index of the first fetched entry. Earlier entries had already been checked. */

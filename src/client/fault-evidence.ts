@@ -13,7 +13,7 @@ export function corroborationOf(pin: Pin | undefined): readonly Corroboration[] 
 
 /**
  * Writes the evidence, with proof from the log of when its heads existed. The fault becomes UNPROVEN instead of
- * misbehaviour if the evidence does not convict, or if the key history is `withheld`, because a signing key may have
+ * misbehaviour if the evidence is not conclusive, or if the key history is `withheld`, because a signing key may have
  * ended.
  */
 export async function faultWithEvidence(

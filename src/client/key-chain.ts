@@ -148,8 +148,8 @@ export async function proveLeaf(log: LogSource, leaf: LogLeaf, head: SignedHead)
 }
 
 /**
- * Returns the trusted keys with their ends from log entries under `head`, which must be trusted. A key ended at its
- * first ending; its state is that of its last ending.
+ * Returns the trusted keys with their ends from log entries under `head`, which must be trusted. The first ending of a
+ * key determines when the key ended, and the last ending determines its state.
  */
 export async function withEndings(
   log: LogSource,

@@ -189,7 +189,8 @@ export class LiveConnection {
       if (overslept) this.#ping(giveUpProbeAfterMs);
       else if (waitedMs >= pingEveryMs) this.#ping(giveUpAfterMs);
     } else if (waitedMs >= this.#giveUpAfterMs) {
-      // A reply to a ping sent before the sleep may be waiting, or was lost although the connection works.
+      // A reply to a ping from before the sleep may still be waiting, or may have been lost although the connection
+      // works.
       if (overslept && this.#giveUpAfterMs === giveUpAfterMs && this.#state !== 'opening')
         this.#ping(giveUpProbeAfterMs);
       else return this.#end(undefined, this.#error);

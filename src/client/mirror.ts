@@ -128,7 +128,7 @@ class TreeCopy {
     return undefined;
   }
 
-  /** Copies a full tile, which must hash to `expected`, and all tiles below it. */
+  /** Copies a full tile, whose root must be `expected`, and all tiles below it. */
   async #copy(at: { level: number; index: number }, expected: Hash): Promise<AuditFault | undefined> {
     const tile = { ...at, width: pageColumns };
     const existing = await this.#existing(tile);

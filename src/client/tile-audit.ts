@@ -95,7 +95,10 @@ export class TileAudit {
     return undefined;
   }
 
-  /** Checks a tile. `holds` checks the columns before the start: whether the whole tile hashes to a known node. */
+  /**
+   * Checks a tile. `holds` checks the columns before the start, by comparing the hashes of the whole tile with known
+   * nodes.
+   */
   async #check(tile: GrownTile, holds: (hashes: readonly Hash[]) => boolean): Promise<AuditFault | undefined> {
     if (this.#mismatch !== undefined) return undefined;
     const served = await fetchTile(this.#log, tile);

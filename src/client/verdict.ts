@@ -1,10 +1,11 @@
 /**
  * The verdict on an auditor's evidence, which any reader of the file can compute offline.
  *
- * Evidence convicts if two statements contradict each other: two roots for one size; a proof that derives the later
- * root from a different earlier tree; a smaller tree with a later time. Both statements must be signed by keys that the
- * reader trusts, within the periods of these keys. If the reader names no keys, the keys that the auditor had pinned,
- * and keys that rotations connect to them, are trusted. Statements of two lives of a log do not contradict each other.
+ * Evidence is conclusive (`convicts`) if two statements contradict each other: two roots for one size; a proof that
+ * derives the later root from a different earlier tree; a smaller tree with a later time. Both statements must be
+ * signed by keys that the reader trusts, within the periods of these keys. If the reader names no keys, the keys that
+ * the auditor had pinned, and keys that rotations connect to them, are trusted. Statements of two lives of a log do not
+ * contradict each other.
  *
  * An attacker who stole a key that has ended can backdate a statement. So if a signing key has ended, a statement is
  * accepted only if it was seen before the end. Accepted proofs are the auditor's pin, the time at which the
@@ -27,10 +28,7 @@ import { verifyHead } from './verify.ts';
 export interface Verdict {
   readonly convicts: boolean;
   readonly reason: string;
-  /**
-   * The keys that signed the contradicting statements, or all verified signers if the evidence doesn't
-   * convict.
-   */
+  /** The keys that signed the contradicting statements, or all verified signers if the evidence is not conclusive. */
   readonly signers: readonly LogKey[];
   /** Sentences about who attests that the statements were made while their keys were in use. */
   readonly basis: readonly string[];
@@ -88,7 +86,7 @@ const unsignedTree =
   'the root of the head is signed, but tiles and positions of entries are not, so a proxy or a disk error may have ' +
   'changed them. Compare both roots with those of other auditors';
 
-/** Reasons why a finding does not convict although all signatures are valid. */
+/** Reasons why a finding is not conclusive although all signatures are valid. */
 const unproven: Readonly<Record<string, string>> = {
   PROOF_WITHHELD: 'no proof derives the later root from a different earlier tree',
   WRONG_ROOT: unsignedTree,

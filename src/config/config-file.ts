@@ -43,7 +43,7 @@ export function readConfigFile(file: ConfigFile): ConfigText {
   }
 }
 
-/** Reads and parses the file like `readConfigFile`, without blocking this thread. */
+/** Reads and parses the file as `readConfigFile` does, without blocking this thread. */
 export async function readConfigFileLater(file: ConfigFile): Promise<ConfigText> {
   try {
     return configOf(file, await readFileLater(file.path, limits.maxConfigFileBytes));

@@ -34,7 +34,7 @@ export function loadConfig(env: Environment): Config {
   return loadSettings(env).config;
 }
 
-/** Loads the settings like `loadConfig`, with the sources. */
+/** Loads the settings as `loadConfig` does, and also returns where each setting comes from. */
 export function loadSettings(env: Environment): LoadedConfig {
   const environment = readEnvironment(env);
   return combine(environment, readConfigFile(fileOf(env, environment)).given);

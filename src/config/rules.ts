@@ -83,7 +83,7 @@ export const rules: readonly Rule[] = [
       if (wanted === 'optional' || clientCa !== undefined) return undefined;
       return {
         setting: 'tls.client_certificates',
-        problem: 'got "required" without tls.client_ca; no certificate would be valid',
+        problem: 'got "required", but tls.client_ca is not set, so no certificate would be valid; set tls.client_ca',
       };
     },
   },

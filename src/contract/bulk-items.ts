@@ -30,7 +30,7 @@ export interface BulkError {
 export interface BulkWriter {
   /** Formats the item of a stored record. */
   created(subject: BulkSubject): string;
-  /** Formats the item of a record of a kind that is not stored, or of a duplicate. The item reports a success. */
+  /** Formats the item of a duplicate, or of a record whose kind is not stored. The item reports a success. */
   noop(subject: BulkSubject): string;
   failed(subject: BulkSubject, error: BulkError): string;
 }

@@ -46,6 +46,6 @@ export function envelopeAnswer(field: string | undefined, reason: string): Colle
 }
 
 /** Error of a body without events. */
-export const noData = { field: 'body', reason: 'holds no event' } as const;
+export const noData = { field: 'body', reason: 'contains no events' } as const;
 
 export const channelHeader = 'x-splunk-request-channel';

@@ -191,7 +191,7 @@ export type NotStoredKind = (typeof notStoredKinds)[number];
 // Transparency log
 
 /**
- * Reasons for which the log rejects appends. `half_written`: a commit was interrupted in a way that LMDB cannot undo.
+ * Reasons why the log rejects appends. `half_written`: a commit was interrupted in a way that LMDB cannot undo.
  */
 export const ledgerFaults = [
   'rollback',
@@ -226,7 +226,7 @@ export const ledgerFindings = [
 ] as const;
 
 /**
- * Reasons for which a log starts a new life: new keys and a new origin over the same entries, or over an
+ * Reasons why a log starts a new life: new keys and a new origin over the same entries, or over an
  * empty log.
  */
 export const lifeReasons = ['restored', 'loss_accepted', 'begun_anew', 'copied'] as const;
@@ -289,7 +289,7 @@ export const entryKinds = Object.keys(entrySubjects) as readonly EntryKind[];
 
 /** Names of the event tables in log entries and statistics. */
 export const eventTables = ['network', 'dns'] as const;
-/** Reasons for which retention removes events: their age, or the total size. */
+/** Reasons why retention removes events: their age, or the total size. */
 export const expiryReasons = ['age', 'bytes'] as const;
 export type ExpiryReason = (typeof expiryReasons)[number];
 

@@ -5,9 +5,9 @@ export interface DamagedEvents {
   readonly table: Table;
   readonly firstSeq: number;
   readonly rows: number;
-  /** Least event time; absent if the times are damaged too. */
+  /** Earliest event time; absent if the times are damaged too. */
   readonly from?: number;
-  /** Largest event time; absent if the times are damaged too. */
+  /** Latest event time; absent if the times are damaged too. */
   readonly to?: number;
 }
 

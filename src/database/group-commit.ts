@@ -202,18 +202,18 @@ export class GroupCommit {
   }
 
   /**
-   * Handles an aborted transaction. `broken` is the call that threw an unexpected error, or undefined if the
-   * commit itself failed.
+   * Handles an aborted transaction. `broken` is the call that threw an unexpected error, or undefined if
+   * `beforeFlush` or the commit failed.
    */
   #failed(group: readonly Waiting[], broken: Waiting | undefined, error: unknown): void {
     const isFull = isMapFull(error);
-    // A failed write or flush (LMDB's errors have numeric codes) ends the thread and with it the process, see
-    // `isFailedWrite`. The calls get no reply.
     const isDamaged = isDamage(error);
     if (!isFull && !isDamaged && this.#retries(error)) {
       this.#commit(group);
       return;
     }
+    // A failed write or flush (LMDB's errors have numeric codes) ends the thread and with it the process, see
+    // `isFailedWrite`. The calls get no reply.
     if (!isFull && !isDamaged && (broken === undefined || typeof codeOf(error) === 'number')) throw error;
     this.#forget();
     if (isFull) {

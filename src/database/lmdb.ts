@@ -183,12 +183,13 @@ export function prepareDatabaseFile(path: string): boolean {
     const { size } = fstatSync(file);
     if (size === 0) return false;
     const bytesPerPage = readMeta(file, 0).readUInt32LE(pageSize.offset);
-    if (bytesPerPage < 512 || bytesPerPage > 65_536) throw new DatabaseFileError(`pages of ${bytesPerPage} bytes`);
+    if (bytesPerPage < 512 || bytesPerPage > 65_536)
+      throw new DatabaseFileError(`invalid page size: ${bytesPerPage} bytes, expected 512 to 65536`);
     const pages = [readMeta(file, 0), readMeta(file, bytesPerPage)].map((meta) =>
       Number(meta.readBigUInt64LE(lastPage.offset)),
     );
     const wanted = (Math.max(...pages) + 1) * bytesPerPage;
-    if (wanted > 2 ** 48) throw new DatabaseFileError(`an impossible file size of ${wanted} bytes in its meta pages`);
+    if (wanted > 2 ** 48) throw new DatabaseFileError(`invalid file size in the meta pages: ${wanted} bytes`);
     if (size < wanted) ftruncateSync(file, wanted);
     fsyncSync(file);
     return true;

@@ -57,7 +57,7 @@ export interface Checked<K> {
   readonly next: K | undefined;
 }
 
-/** How damaged rows are treated. */
+/** The treatment of damaged rows. */
 export interface DamagePolicy {
   /** Receives the table and key of each damaged row. */
   onDamage?(row: string): void;

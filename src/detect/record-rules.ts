@@ -28,14 +28,14 @@ export interface RuleSink {
   slow(rule: string, ms: number): void;
 }
 
-/** The time that the rules take is measured for one in this number of records; a power of two. */
+/** Number of records of which one is timed; a power of two. */
 const timedEvery = 64;
 
 /** The rules of one thread. Each version of the rules is compiled once. */
 export class RecordRules {
   #version = 0;
   #set: RuleSet;
-  /** Findings by kind of matched records; valid for the current rules. */
+  /** Creators of findings, by kind of record; valid for the current rules. */
   readonly #kinds = new Map<RecordKind, KindFindings>();
   /** The rules that matched the record. Only the first `#count` entries are valid. */
   readonly #matched: CompiledRule[] = [];

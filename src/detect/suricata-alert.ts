@@ -20,8 +20,7 @@ const maxTags = 100;
 const fits = (tag: string): boolean => tag.length >= 1 && tag.length <= 100;
 
 /**
- * Converts an alert of Suricata. The revision is not part of the rule's identity: a corrected rule counts as
- * the same rule.
+ * Converts a Suricata alert. The revision is not part of the rule's identity: a corrected rule counts as the same rule.
  */
 export function findSuricataAlert(alert: SuricataAlert): Finding {
   const { gid, signature_id, rev, signature, category, action, metadata } = alert;

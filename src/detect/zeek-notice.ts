@@ -2,7 +2,7 @@ import type { Finding } from '../events/finding.ts';
 import type { ZeekNotice } from '../events/sensor-alert.ts';
 import { noticeKinds } from './zeek-notice-kinds.ts';
 
-/** Converts a notice of Zeek. Notices that `noticeKinds` does not contain have medium severity. */
+/** Converts a Zeek notice. Notices that `noticeKinds` does not contain have medium severity. */
 export function findZeekNotice(notice: ZeekNotice): Finding {
   const { note, msg, sub } = notice;
   const { severity, tactics = [], techniques = [] } = noticeKinds.get(note) ?? { severity: 'medium' as const };

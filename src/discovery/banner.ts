@@ -11,7 +11,7 @@ export interface Offered extends Identified {
 }
 
 export interface BannerTimes {
-  /** Milliseconds to wait for a greeting of the server. */
+  /** Milliseconds to wait for a greeting from the server. */
   readonly greetingMs: number;
   /**
    * Milliseconds to wait on ports where the server usually sends a greeting. Some servers delay the greeting for

@@ -52,8 +52,8 @@ function timeOf(text: string | undefined): string | undefined {
 }
 
 /**
- * Returns the host names in `DNS:a.example, DNS:"b, c", IP Address:…`. Node.js quotes names with commas,
- * which are not host names.
+ * Returns the host names in `DNS:a.example, DNS:"b, c", IP Address:…`. Node.js quotes names that contain commas; such
+ * names are not host names.
  */
 function namesOf(alternatives: string): string[] {
   const names = new Set<string>();

@@ -9,7 +9,7 @@ import type { ScanResults } from './scan-results.ts';
 import type { FoundService, ScanJob } from './scanner.ts';
 import { addressesOf } from './targets.ts';
 
-/** Milliseconds of delay that may be caught up, because timers fire a few milliseconds late. */
+/** Maximum delay in milliseconds that later probes may catch up, because timers fire a few milliseconds late. */
 const slackMs = 20;
 
 /**
@@ -104,10 +104,7 @@ export class ConnectScan {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /**
-   * Closes all connections before it returns. `run` resolves soon afterwards, with the findings so far
-   * reported.
-   */
+  /** Closes all connections before it returns. `run` then reports the findings so far and resolves. */
   cancel(): void {
     this.#stop.abort();
     this.#connections.destroyAll();

@@ -4,7 +4,7 @@ import { safeHostName, safeText } from './safe-text.ts';
 import type { FoundHost, FoundService } from './scanner.ts';
 import { XmlReader } from './xml.ts';
 
-/** Receives the results of a run of nmap. */
+/** Receives the results of an nmap run. */
 interface NmapNews {
   /** Receives a host that is up, and the number of its open ports beyond the limit. */
   host(host: FoundHost, skipped: number): void;
@@ -44,8 +44,8 @@ const minOsAccuracy = 85;
 type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Parses the XML of nmap (nmap.dtd 1.05) incrementally: state, addresses, names, TCP ports and operating
- * system of each host. Unknown elements are ignored; invalid XML is an error.
+ * Parses nmap's XML output (nmap.dtd 1.05) incrementally: state, addresses, names, TCP ports and operating system of
+ * each host. Unknown elements are ignored; invalid XML is an error.
  */
 export class NmapReport {
   readonly #news: NmapNews;

@@ -8,7 +8,7 @@ import type { ScanResults } from './scan-results.ts';
 import type { ScanJob } from './scanner.ts';
 import { addressesOf } from './targets.ts';
 
-/** Bytes kept from the end of the standard error of nmap, for the error of a failed scan. */
+/** Maximum bytes of nmap's standard error that are kept for the error message of a failed scan. */
 const maxErrorBytes = 4096;
 
 /**
@@ -22,7 +22,7 @@ export class NmapScan {
   #child: ChildProcess | undefined;
   #cancelled = false;
 
-  /** @param job - must have the path of nmap */
+  /** @param job - must contain the path of nmap */
   constructor(job: ScanJob, findings: ScanResults, maxOutputBytes: number = limits.maxNmapOutputBytes) {
     this.#maxOutputBytes = maxOutputBytes;
     this.#job = job;
@@ -47,7 +47,7 @@ export class NmapScan {
   async #runOnce(addresses: readonly string[], more: readonly string[]): Promise<void> {
     if (this.#cancelled) return;
     const { nmap, ports, rate } = this.#job;
-    if (nmap === undefined) throw new Error('the path of nmap is missing');
+    if (nmap === undefined) throw new Error('the nmap path is missing');
     const child = spawn(nmap, [...nmapArguments(ports, rate), ...more], {
       stdio: ['pipe', 'pipe', 'pipe'],
       shell: false,
@@ -108,7 +108,7 @@ export class NmapScan {
   }
 
   async #read({ stdout }: ChildProcess, report: NmapReport): Promise<void> {
-    if (stdout === null) throw new Error('the output of nmap cannot be read: stdout is not a pipe');
+    if (stdout === null) throw new Error('cannot read the nmap output: stdout is not a pipe');
     const decoder = new StringDecoder('utf8');
     let bytes = 0;
     for await (const chunk of stdout as AsyncIterable<Buffer>) {

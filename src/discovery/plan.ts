@@ -5,7 +5,7 @@ import { parsePorts } from './ports.ts';
 import type { ScanJob } from './scanner.ts';
 import { countHosts, parseTargets } from './targets.ts';
 
-/** Limits on scans set by the operator. */
+/** Limits that the operator sets for scans. */
 export interface ScanOptions {
   /** CIDR blocks. */
   readonly allowedNetworks: readonly string[];

@@ -52,7 +52,7 @@ export class ScanResults {
     return new Promise((resolve) => this.#room.push(resolve));
   }
 
-  /** Resolves when there are many hosts, when the scan has ended, or after `newsEveryMs`. */
+  /** Resolves when enough hosts for a full update are waiting, when the scan has ended, or after `newsEveryMs`. */
   async news(): Promise<ScanNews> {
     if (this.#end === undefined && this.#hosts.length < maxHostsAtOnce) {
       const waiting = new AbortController();

@@ -36,7 +36,7 @@ export interface ScanCounts {
   readonly services_found: number;
   /** Open ports beyond limits.maxScanServicesPerHost. */
   readonly services_skipped: number;
-  /** Open ports beyond limits.maxScanBannersPerHost, whose service was not identified. */
+  /** Open ports beyond limits.maxScanBannersPerHost. Their services were not identified. */
   readonly banners_skipped: number;
 }
 
@@ -71,8 +71,8 @@ export interface Scanner {
 export const scannerMethods = methods<Scanner>()(['begin', 'news', 'cancel']);
 
 /**
- * Maximum interval between two results of `news`, in milliseconds. Each update flushes the database and is sent to all
- * subscribers, so there are only four per second.
+ * Maximum interval between two results of `news`, in milliseconds. The interval is not shorter, because each update
+ * flushes the database and is sent to all subscribers.
  */
 export const newsEveryMs = 250;
 export const maxHostsAtOnce = 256;

@@ -21,7 +21,7 @@ export interface ScansOptions {
   readonly now: () => number;
   readonly newId: () => string;
   readonly limitReached: (limit: LimitName) => void;
-  /** Reports an error that has no caller. */
+  /** Reports an error that cannot be returned to a caller. */
   onTrouble(message: string, error: unknown): void;
   /** Milliseconds between attempts to store a state. Default: 1000. */
   readonly retryMs?: number;
@@ -47,7 +47,7 @@ interface Running {
 }
 
 const defaultPorts = 'top100';
-/** Probes per second: a /24 on a hundred ports takes a minute, which is safe for most networks. */
+/** Probes per second. This rate is safe for most networks; a /24 on a hundred ports takes a minute. */
 const defaultRate = 500;
 export const cutShort = 'interrupted by a restart';
 
@@ -343,7 +343,7 @@ function resultOf({ services_skipped, banners_skipped: _, ...found }: Found): No
   return { ...found, ...(services_skipped === 0 ? {} : { services_skipped }) };
 }
 
-/** Returns a reason for the history of scans. Details are in the log of the service. */
+/** Returns the reason for the scan history. Details are in the service log. */
 function reasonOf(error: unknown): string {
   if (error instanceof ServiceError && error.code === 'WORKER_LOST') return 'the scanner or the store failed';
   if (error instanceof ServiceError) return `the findings could not be stored: ${error.message}`;

@@ -35,7 +35,7 @@ export class XmlReader {
       throw new XmlError(message);
     });
     parser.on('doctype', (text) => {
-      if (text.includes('[')) throw new XmlError('the document type has declarations');
+      if (text.includes('[')) throw new XmlError('the document type has internal declarations, which are not allowed');
     });
     parser.on('opentag', ({ name, attributes }) => {
       if (++this.#depth > maxDepth) throw new XmlError(`elements are nested deeper than ${maxDepth}`);

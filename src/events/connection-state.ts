@@ -95,7 +95,7 @@ function resetState(dstPackets: number | undefined, { all, byServer }: FlowFlags
 }
 
 /**
- * Returns the state from the sensor's value, Zeek's conn_state or Suricata's flow.state, with its history or TCP flags;
+ * Returns the state from the sensor's value (Zeek's conn_state or Suricata's flow.state) and its history or TCP flags;
  * undefined for other values.
  */
 export function sensorState(

@@ -4,7 +4,7 @@ import type { CorrelationFact } from './correlation-fact.ts';
 import type { Finding } from './finding.ts';
 import { packValues, unpackValues } from './packed-values.ts';
 
-/** Data that ingest derives from the records of a batch, and only the store reads. */
+/** Data that ingest derives from the records of a batch, for the store only. */
 export interface DerivedData {
   /** Findings of sensors (at most one a record) and of rules (at most `limits.maxBodyFindings`). */
   readonly findings: readonly Finding[];
@@ -16,7 +16,9 @@ export interface DerivedData {
   readonly namedHosts: readonly NamedHost[];
 }
 
-/** Packs the derived data of a batch, so that it is moved to the store; packs nothing if all lists are empty. */
+/**
+ * Packs the derived data of a batch into a buffer that can be moved to the store. Packs nothing if all lists are empty.
+ */
 export function packDerived(data: Partial<DerivedData>): Pick<IngestBatch, 'derived'> {
   const { findings = [], facts = [], sightings = [], namedHosts = [] } = data;
   if (findings.length + facts.length + sightings.length + namedHosts.length === 0) return {};

@@ -168,8 +168,8 @@ export class PieceWriter {
   /**
    * Writes numbers.
    *
-   * @returns the bytes of the value if all rows have an equal value; 0 if no row has a value; undefined if the values
-   *   differ
+   * @returns the number of bytes of the value if all rows have an equal value; 0 if no row has a value; undefined if
+   *   the values differ
    */
   #numbers(place: number, runs: readonly RowRun[]): number | undefined {
     const values = this.#values;

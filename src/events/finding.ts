@@ -8,8 +8,9 @@ export type Evidence = Readonly<Record<string, EvidenceValue>>;
 export type EvidenceValue = number | string | boolean | readonly (number | string)[];
 
 /**
- * A detector's result for one event, from which alerts are made. Repeated findings with the same rule, source address
- * and destination address become one alert. Plain data: it crosses threads packed by `packDerived`.
+ * The result of a rule or detector for one event or activity. Alerts are made from findings. Repeated findings with the
+ * same rule, source address and destination address become one alert. Plain data: it crosses threads packed by
+ * `packDerived`.
  */
 export interface Finding {
   /**
@@ -50,13 +51,11 @@ export interface Finding {
    */
   readonly group?: string;
   /**
-   * Marks a later report of an activity, which is not a new occurrence. `graver` may create an alert if no alert is
-   * open; `grown` and `ongoing` only refresh an alert, and `ongoing` leaves the evidence of the alert unchanged.
+   * Marks a later report of a known activity, as opposed to a new occurrence. `graver` may create an alert if no alert
+   * is open; `grown` and `ongoing` only refresh an alert, and `ongoing` leaves the evidence of the alert unchanged.
    */
   readonly continues?: 'graver' | 'grown' | 'ongoing';
-  /**
-   * Number of occurrences that were counted more than once, because one activity was reported as several activities.
-   */
+  /** Number of reports that counted the same activity again, because it was first reported as several activities. */
   readonly joined?: number;
   /**
    * Time after the last finding during which the alert accepts further findings, in milliseconds, if longer

@@ -154,5 +154,5 @@ class Packer {
 function requirePlain(value: object): object {
   const prototype = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return value;
-  throw new TypeError(`cannot pack an object of ${prototype.constructor?.name}`);
+  throw new TypeError(`cannot pack an instance of ${prototype.constructor?.name}`);
 }

@@ -107,7 +107,7 @@ const flow = {
 
 type Writer = (block: EventBlock, row: number, assets: BlockAssets | undefined) => string;
 
-/** Attributes of the contract that are derived, after the columns that they are derived from. */
+/** Derived attributes of the contract, by the column after which they are listed. */
 const derived: Readonly<Record<string, readonly (keyof NetworkEvent | keyof DnsEvent)[]>> = {
   duration_ms: ['end_time'],
   app_protocol: ['app_protocols', 'app_protocol_stored'],
@@ -198,7 +198,9 @@ const stored: { readonly network: readonly (keyof NetworkEvent)[]; readonly dns:
   dns: columnNames.dns.filter((name) => name !== 'id'),
 };
 
-/** Returns the names of all attributes: the columns in their order, except the id, and the derived attributes. */
+/**
+ * Returns the names of all attributes: the columns except the id, in order, each followed by its derived attributes.
+ */
 export const attributesOf = (table: Table): string[] =>
   [...stored[table]].flatMap((name: string) => [name, ...(derived[name] ?? [])]);
 

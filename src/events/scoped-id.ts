@@ -13,7 +13,7 @@ export const shippedId = (sender: string, id: string): string =>
   uuid.test(id) ? id.toLowerCase() : scopedId(sender, id);
 
 /**
- * Returns a sensor's own id of an event as a UUID that no other sensor can produce. The UUID is a UUIDv8 (RFC 9562,
+ * Converts a sensor's own id of an event to a UUID that no other sensor can produce. The UUID is a UUIDv8 (RFC 9562,
  * section 5.8) of the first 122 bits of SHA-256 over `<sensor> <id>` in UTF-8.
  */
 export function scopedId(sensorId: string, id: string): string {

@@ -1,6 +1,6 @@
 import { limits } from '../limits.ts';
 
-/** A header of Zeek TSV, valid for the rows of one log of one sensor. Plain data: it crosses threads. */
+/** A header of Zeek TSV, valid for the rows of one log from one sensor. Plain data: it crosses threads. */
 export interface TsvHeader {
   /** The sensor's name; empty if unknown. */
   readonly sensor: string;
@@ -17,8 +17,8 @@ export interface TsvHeader {
 }
 
 /**
- * Returns whether a header replaces an older header: both are of one log of one sensor, and the newer header has fields
- * or the older header has none.
+ * Returns whether a header replaces an older header: both belong to the same log of the same sensor, and the newer
+ * header has fields or the older header has none.
  */
 export const replaces = (newer: TsvHeader, older: TsvHeader): boolean =>
   newer.sensor === older.sensor && newer.path === older.path && (newer.fields !== '' || older.fields === '');

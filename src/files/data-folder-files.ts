@@ -103,8 +103,8 @@ const named = (names: readonly string[]): string =>
 const maxNamed = 10;
 
 /**
- * Returns the paths of the files in a subfolder of the data folder. A subfolder that cannot be read gives an
- * empty list; the code that reads it reports the error.
+ * Returns the paths of the files in a subfolder of the data folder. If the subfolder cannot be read, returns an
+ * empty list: the code that reads the files reports the error.
  */
 function filesIn(folder: string, name: string): string[] {
   try {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 /**
  * Replaces a file so that after any crash it has either the old or the new content: writes a `.new` file
- * beside it, flushes that file, renames it, and flushes the folder. A `.new` file left by a crash is
+ * next to it, flushes that file, renames it, and flushes the folder. A `.new` file left by a crash is
  * overwritten by the next write.
  */
 export async function replaceFile(

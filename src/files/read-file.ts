@@ -25,7 +25,7 @@ const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 /**
  * Reads a file at an untrusted path, such as a setting, which may be set over the API. Pipes cannot block the
  * read, endless files are not read to the end, and no terminal becomes the controlling terminal. At most
- * `maxBytes + 1` bytes are read, even of files that state no size, such as those in /proc.
+ * `maxBytes + 1` bytes are read, even from files that report no size, such as files in /proc.
  *
  * @throws UnreadableFile
  */

@@ -49,7 +49,7 @@ const steps = 50;
  * Returns the result of `work`, or throws the error of `late` after `ms` milliseconds. The work itself then continues.
  *
  * @param parts - number of timers into which the time is split. At most one timer ends in each turn of the event loop,
- * so time in which the thread is busy hardly counts.
+ * so time while the thread is busy hardly counts.
  */
 export async function before<T>(ms: number, work: Promise<T>, late: () => Error, parts = 1): Promise<T> {
   const stop = new AbortController();

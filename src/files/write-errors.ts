@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 
-/** Error codes of the API by the operating system's error codes on writing. Any other error is a bug. */
+/** API error codes by the operating system's error code for a failed write. Any other error is a bug. */
 const answers: Readonly<Record<string, ErrorCode>> = {
   EROFS: 'CONFLICT',
   EACCES: 'CONFLICT',

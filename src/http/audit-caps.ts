@@ -48,13 +48,13 @@ export class AuditCaps {
   readonly #strangers = new Map<string, number>();
   readonly #counted = new Map<string, Counted>();
   /**
-   * Counts of ignored records of this hour, by sensor. Ignored records are routine, and must not displace
-   * counts of failures.
+   * Counts of ignored records of this hour, by sensor. Ignored records are routine: in a separate map, they do not
+   * use up the room for counts of failures.
    */
   readonly #ignored = new Map<string, Counted>();
   #minuteStart = Number.NEGATIVE_INFINITY;
   #hourStart = Number.NEGATIVE_INFINITY;
-  /** Bucket of individual records of failures. */
+  /** Limits the rate of individual records of failures. */
   readonly #failures = new TokenBuckets(failureRate);
 
   /**
@@ -129,7 +129,7 @@ export class AuditCaps {
   }
 
   /**
-   * Counts the calls in a record that several callers, operations and codes share. There is one such record per
+   * Adds the calls to the record that several callers, operations and codes share. There is one such record per
    * outcome.
    */
   #countAmongOthers(record: AuditRecord, calls: number): void {

@@ -51,12 +51,12 @@ const maxBatch = 500;
 /** Pauses between retries. A restarted store is available again within the sum of these pauses. */
 const retryPausesMs = [100, 300, 900] as const;
 
-/** Errors of calls whose change may have been made nevertheless. */
+/** Error codes of failed calls that may have made their change nevertheless. */
 const uncertain: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'WORKER_LOST', 'CANCELLED']);
 
 /**
- * Returns whether a failed call may have made its change. WORKER_LOST is rare, so it counts for account calls
- * too; CANCELLED does not, because any client can disconnect during a login.
+ * Returns whether a failed call may have made its change. Account calls are included after WORKER_LOST, which is
+ * rare, but not after CANCELLED, because any client can disconnect during a login.
  */
 function mayHaveChanged({ as, identity }: AuditedCall, code: ErrorCode): boolean {
   if (as === 'administration') return identity !== undefined && uncertain.has(code);

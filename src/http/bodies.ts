@@ -192,8 +192,8 @@ export class IncomingBody {
   }
 
   /**
-   * Drops the body and resolves when the response may be sent: immediately if the rest of an announced body
-   * is short (it is read and dropped after the response), or at the end of a chunked body. Returns true if
+   * Drops the body and resolves when the response may be sent: immediately for an announced body, or at the end
+   * of a chunked body. A short rest of an announced body is read and dropped after the response. Returns true if
    * the connection must be closed because the rest is too long to read.
    */
   async discard(): Promise<boolean> {

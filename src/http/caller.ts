@@ -105,7 +105,7 @@ export class RequestCaller {
 
   /**
    * Counts the request for its address unless it counts for a principal. Must be called only after the credentials were
-   * checked, so that unauthenticated requests cannot displace authenticated requests. Returns false if a limit is
+   * checked, so that unauthenticated requests cannot crowd out authenticated requests. Returns false if a limit is
    * reached: the response may be sent, but the server must not wait for the client.
    */
   isCounted(): boolean {
@@ -134,7 +134,7 @@ export class RequestCaller {
     return arrive().finally(done);
   }
 
-  /** Ends the counts when the response was sent or the client has disconnected. */
+  /** Must be called when the response was sent or the client has disconnected. The request then no longer counts. */
   end(): void {
     this.#gone = true;
     this.#workDone?.();

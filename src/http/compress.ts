@@ -11,7 +11,7 @@ const brotli = { [BROTLI_PARAM_QUALITY]: 4 };
 
 /**
  * Content codings with their fastest useful settings, in order of preference: zstd takes a third of the time
- * of gzip. Each stream has a window of 512 KB, and takes about 2 MB.
+ * of gzip. Each stream has a window of at most 512 KB, and takes up to about 2 MB.
  */
 const codings = {
   zstd: {
@@ -101,7 +101,7 @@ class CompressedChunks implements Chunks {
     this.#plain = plain;
     this.#stream = stream;
     stream.on('data', (bytes: Buffer) => this.#made.push(bytes));
-    // The error is handled in `next`, which rejects.
+    // `next` rejects with the error. Without a listener, the error would end the process.
     stream.on('error', () => undefined);
   }
 

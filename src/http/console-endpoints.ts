@@ -9,8 +9,7 @@ const missing =
   'The console has not been built. Run `npm run build:console` in the folder of the project, then start the service again.\n';
 
 /**
- * Allows caching for a year, the maximum that caches use (RFC 9111, section 1.2.2). A file with changed content has a
- * new name.
+ * Allows caching for a year, the usual value for files that never change: a file with changed content has a new name.
  */
 const forGood: Header = ['Cache-Control', 'public, max-age=31536000, immutable'];
 

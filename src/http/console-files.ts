@@ -112,7 +112,7 @@ async function read(folder: string): Promise<ConsoleFiles> {
     document: {
       path: '/',
       mediaType: 'text/html; charset=utf-8',
-      // The document's name does not depend on its content, so compressed files beside it may belong to
+      // The document's name does not depend on its content, so compressed files next to it may belong to
       // another build.
       variants: await variantsOf(document, (coding) => codings[coding].compress(document)),
     },

@@ -77,14 +77,14 @@ export type Handlers<Table> = { [Op in HttpOperation & keyof Table]: Handler<Op>
 /** Budgets for bytes of bodies in progress, by the kind of body. */
 export interface BodyBudgets {
   readonly json: Budget;
-  /** Shares of principals in `json`. */
+  /** The budget of each principal within `json`. */
   readonly jsonOfPrincipal: BudgetOfEach;
   /** JSON bodies of operations that are always public, from unauthenticated callers. */
   readonly publicJson: Budget;
   /** JSON bodies of operations that accept large bodies. */
   readonly largeJson: Budget;
   readonly ingest: Budget;
-  /** Shares of principals in `ingest`. */
+  /** The budget of each principal within `ingest`. */
   readonly ingestOfPrincipal: BudgetOfEach;
 }
 

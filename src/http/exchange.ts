@@ -255,8 +255,8 @@ export class Exchange {
       // The server waits neither for the rest of the body nor for the client if the connection ends after the
       // response.
       const last = cut || !this.#caller.isCounted() || (await this.#discard());
-      // uWebSockets.js would serve another request in the same packet, and keep the connection open for it. A
-      // request that arrives before the response ends the connection.
+      // uWebSockets.js would serve another request in the same packet, and keep the connection open for it. After
+      // this wait, such a request has already ended the connection, because the response was not sent yet.
       if (last) await nextTurn();
       if (this.#gone) return;
       const rendered = await compress(this.#head, make(), this.#front.observer.limitReached);

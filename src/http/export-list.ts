@@ -45,7 +45,8 @@ export function columnsOf({ path, responses }: Route): ArrowColumn[] {
 
 /**
  * Returns the export form with the highest weight in `Accept` (RFC 9110, section 12.5.1). Returns undefined, which
- * means a JSON page, if `Accept` names no export form or gives JSON a higher weight; ranges of types are ignored.
+ * means a JSON page, if `Accept` does not name an export form, or gives JSON a higher weight. Ranges of media types are
+ * ignored.
  *
  * @throws INVALID_REQUEST for paging parameters, which an export does not have
  */

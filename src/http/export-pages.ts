@@ -31,7 +31,7 @@ const retryPauseMs = 1000;
 
 /**
  * The pages of an export. Each page is read when the client has received the previous one. `open` reads the
- * first page and fails like any query; later pages are read again after temporary failures, because the response
+ * first page and fails as any query does; later pages are read again after temporary failures, because the response
  * has begun.
  */
 export class ExportPages<Place> implements Chunks {

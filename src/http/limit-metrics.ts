@@ -38,13 +38,13 @@ export function limitByReason(error: unknown): LimitName | undefined {
   return typeof reason === 'string' && Object.hasOwn(byReason, reason) ? byReason[reason] : undefined;
 }
 
-/** Limits for lists, which wait for a thread of the analytics pool, in total and per principal. */
+/** Limits on lists that wait for a thread of the analytics pool, in total and per principal. */
 export const queryLimits = {
   OVERLOADED: 'maxQueuedQueries',
   RATE_LIMITED: 'maxQueryShareOfPrincipal',
 } as const;
 
-/** Limits for tests and validations of rules, which wait for a separate thread. */
+/** Limits on tests and validations of rules that wait for a separate thread. */
 export const ruleTaskLimits = {
   OVERLOADED: 'maxQueuedRuleTasks',
   RATE_LIMITED: 'maxRuleTasksPerPrincipal',

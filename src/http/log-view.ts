@@ -39,6 +39,7 @@ export async function shownIdentity({
   try {
     return await services.auth.authenticate({ authorization }, Date.now());
   } catch {
-    return undefined; //  as without credentials, because the operation is public
+    // Invalid credentials are treated like missing credentials, because the operation is public.
+    return undefined;
   }
 }

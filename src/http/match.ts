@@ -15,7 +15,7 @@ export type Match<P> =
   | { readonly found: 'path'; readonly allow: string }
   | { readonly found: 'nothing' };
 
-/** One segment of the tree of paths. A literal segment takes precedence over a parameter. */
+/** A node of the path tree, for one segment. A literal segment takes precedence over a parameter. */
 interface Node<P> {
   readonly literals: Map<string, Node<P>>;
   parameter: Node<P> | undefined;

@@ -1,7 +1,7 @@
 import type { Header } from './reply.ts';
 
 /**
- * The content security policy of pages, which may run, show and request only content from this server.
+ * The content security policy of pages. Pages may run, show and request only content from this server.
  * Scripts and styles are files, never inline, and no script may turn text into markup
  * (`require-trusted-types-for`), so that sensor data stays text. `'self'` covers WebSockets of the same host
  * and port (CSP 3, section 6.7.2.8).

@@ -70,7 +70,7 @@ export function send(
     if (options.cut) {
       res.end(options.headOnly ? '' : (bytes ?? ''), true);
     } else if (options.headOnly || bytes === undefined) {
-      // `endWithoutBody` with a length would leave the response pending and break the next request of the
+      // `endWithoutBody` with a length would leave the response pending and break the next request on the
       // connection. With 204 and 304, a Content-Length would refer to a body that is not sent (RFC 9110,
       // section 8.6).
       if (status !== 204 && status !== 304) res.writeHeader('Content-Length', String(length));

@@ -99,7 +99,7 @@ export class SingleFlight {
   #refused(code: 'RATE_LIMITED' | 'OVERLOADED', limit: LimitName): ServiceError {
     this.#parts.limitReached(limit);
     const whose = code === 'RATE_LIMITED' ? ' of this principal' : '';
-    return new ServiceError(code, `${limits[limit]} graphs${whose} are already waiting`, {
+    return new ServiceError(code, `${limits[limit]} topology requests${whose} are already waiting`, {
       retry_after_s: 1,
     });
   }

@@ -8,7 +8,7 @@ import { verdictOf } from './verdict.ts';
 
 /**
  * Returns the state of the whole service, and passes the limits that the store reached to the metrics. Throws
- * UNAVAILABLE or WORKER_LOST if the thread of the store or the ledger is not available.
+ * UNAVAILABLE or WORKER_LOST if the store thread or the ledger thread is not available.
  */
 export async function currentStatus(services: Services): Promise<Status> {
   const [store, ledger] = await Promise.all([services.store.status(), services.logStatus()]);

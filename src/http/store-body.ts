@@ -39,8 +39,9 @@ export interface StoredBody extends Pick<StoredShare, 'answer' | 'blocks' | 'ref
 
 /**
  * Stores a sensor's body. Resolves when the body is on disk. With `ack=processed`, resolves when its events are also
- * processed. With `ack=memory` and no idempotency key, resolves when the body is parsed. A request is completed even if its client disconnects, because part of the body may already be stored.
- * The bytes of the body count as in progress until the commit.
+ * processed. With `ack=memory` and no idempotency key, resolves when the body is parsed. A request is completed even if
+ * its client disconnects, because part of the body may already be stored. The bytes of the body count as in progress
+ * until the commit.
  */
 export async function storeBody(context: BodyContext, options: StoreOptions): Promise<StoredBody> {
   const { services, body, requestId } = context;
@@ -58,7 +59,7 @@ export async function storeBody(context: BodyContext, options: StoreOptions): Pr
     // commit.
     if (options.ack !== 'memory' || key !== undefined) {
       const share = await storing;
-      // The body is stored, even if processing has stopped, which the health check reports.
+      // The body is stored even if processing has stopped. The health check reports stopped processing.
       if (options.ack === 'processed') await services.store.processed().catch(() => undefined);
       return items === undefined ? share : { ...share, items };
     }
@@ -138,7 +139,7 @@ const jsonType = /^application\/json\b/i;
 
 /**
  * Returns the encoding of the body. Without a header, gzip is detected by its first bytes (RFC 1952, section
- * 2.3.1), with which no record begins.
+ * 2.3.1). No record begins with these bytes.
  */
 function encodingOf({ coding, arrived }: BodyContext['body']): Pick<IngestInput, 'encoding'> {
   if (coding !== undefined) return { encoding: coding };

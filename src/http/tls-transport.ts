@@ -116,7 +116,7 @@ const issued = (authority: X509Certificate, { x509 }: ClientCertificate): boolea
 /**
  * Returns whether a browser sent the request for a page of another site. Browsers attach the certificate to
  * requests from any page, so a certificate does not prove the user's intent (CSRF). Only origins named in
- * `cors.origins` are trusted; `*` names no origin. Tokens in a header are unaffected, because scripts add them
+ * `cors.origins` are trusted; `*` does not name an origin. Tokens in a header are unaffected, because scripts add them
  * explicitly.
  */
 export function fromOtherSite(head: RequestHead, origins: readonly string[]): boolean {

@@ -63,7 +63,7 @@ type FileUse = 'written' | 'taken' | 'left';
  */
 export async function openAccessPolicy(parts: PolicyParts): Promise<AccessPolicy> {
   const stored = parts.reader.storedPolicy();
-  const { volume = new VolumeQueue('the file of the access policy') } = parts;
+  const { volume = new VolumeQueue('the access policy file') } = parts;
   const initial = stored === undefined ? await initialPolicy(parts, volume) : undefined;
   const policy = new AccessPolicy({ ...parts, volume }, stored ?? initial!.policy, initial);
   await policy.start();
@@ -108,8 +108,8 @@ const fileOf = ({ dataDir, file }: PolicyParts): string => file ?? join(dataDir,
  * - After the commit: the change is made and logged. The next start replaces the file.
  * - After the file is replaced: the file has the rules in effect, so the next start only removes `overwrites`.
  *
- * Only between the last two steps, an edit that restores the exact old content would be mistaken for a file that was
- * not replaced yet.
+ * If a crash prevents the last step, an edit that restores the exact old content is mistaken for a file that was not
+ * replaced yet.
  *
  * A reload commits the rules of the file with their log entry; a crash before the commit changes nothing.
  */
@@ -121,7 +121,7 @@ export class AccessPolicy {
   #table: AccessTable;
   /** The initial policy while it is not in siem.mdb. It is stored before any other change. */
   #initial: PolicyChange | undefined;
-  /** Why the editable policy file is not in effect. */
+  /** The reason why the editable policy file is not in effect; undefined if it is in effect. */
   #fileRefused: string | undefined;
   readonly #queue = new SerialQueue();
   #waiting = 0;
@@ -346,7 +346,7 @@ export class AccessPolicy {
       if (overwrites !== undefined) await this.#commit({ policy }, system);
       onStep?.('noted');
     } catch (error) {
-      warn('the file of the access policy was replaced, but this could not be recorded yet', error);
+      warn('the access policy file was replaced, but this could not be recorded yet', error);
     }
   }
 }
@@ -354,7 +354,7 @@ export class AccessPolicy {
 /** Returns whether the file caused the error, as opposed to a full disk or a lost thread. */
 const isOfTheFile = (error: unknown): boolean => !(error instanceof ServiceError) || error.code === 'CONFLICT';
 
-const notReplaced = 'the file of the access policy could not be replaced; the next start or reload replaces it';
+const notReplaced = 'the access policy file could not be replaced; the next start or reload replaces it';
 const notRemoved = 'the files in which earlier versions stored the access policy could not be removed';
 
 /** Returns a message for administrators. The details of unexpected errors are only logged. */
@@ -362,4 +362,4 @@ const refusalOf = (error: unknown): string =>
   error instanceof ServiceError ? error.message : 'the access policy could not be loaded; see the log of the service';
 
 const missing = () =>
-  new ServiceError('CONFLICT', 'the file of the access policy does not exist', { reason: 'does not exist' });
+  new ServiceError('CONFLICT', 'the access policy file does not exist', { reason: 'does not exist' });

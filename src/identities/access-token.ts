@@ -6,7 +6,7 @@ import { VerifiedTokens } from './verified-tokens.ts';
 
 /** Default lifetime of an access token. Revoking the session invalidates the token earlier. */
 export const accessTokenTtlMs = 15 * 60 * 1000;
-/** Maximum difference between the clock and the times in a token at which the token is still accepted. */
+/** Clock skew that is tolerated when the times in a token are checked. */
 const skewSeconds = 5;
 /** Type that distinguishes access tokens from other JWTs signed with the same key (RFC 9068, section 2.1). */
 const tokenType = 'at+jwt';
@@ -94,7 +94,7 @@ export function accessTokens(
     },
     verify: async (token, nowMs) => {
       const known = verified.get(token, nowMs - skewSeconds * 1000);
-      // The cached token is not accepted if it was issued in the future, which happens after the clock was
+      // A cached token that was issued in the future is not accepted. Such a token exists if the clock was
       // set back.
       if (known !== undefined && known.expiresAt <= nowMs + ttlMs + skewSeconds * 1000) return known;
       if (!isCanonical(token)) throw refused();

@@ -45,9 +45,9 @@ export function createAuth({
     authenticate: createAuthenticator(reader, tokens, (jti, nowMs) => uses.note(jti, nowMs)),
     issueLongLived: (principal: Principal, options: TokenOptions, by: Caller) =>
       issueLongLived({ writer, sources }, principal, options, by),
-    /** Replaces the keys with which access tokens are signed and verified. */
+    /** Replaces the keys that sign and verify access tokens. */
     useTokenKeys: tokens.use,
-    /** Stores the times at which tokens were last used. */
+    /** Stores when tokens were last used. */
     writeTokenUses: () => uses.write(),
   };
 }

@@ -14,7 +14,7 @@ export interface AuthenticatedIdentity {
   readonly roles: readonly Role[];
   /** Id of the session or the long-lived token; absent for client certificates. */
   readonly jti?: string;
-  /** Epoch milliseconds at which the credentials expire; absent if they do not expire. */
+  /** When the credentials expire, epoch milliseconds; absent if they do not expire. */
   readonly expiresAt?: number;
 }
 

@@ -1,9 +1,9 @@
 import type { Store, StoreReader } from '../store/store.ts';
 
-/** The reads of identities. They see the newest flushed state, so a revocation takes effect immediately. */
+/** Reads identities in the newest flushed state, so that a revocation takes effect immediately. */
 export type IdentityReader = Pick<StoreReader, 'principal' | 'principalByName' | 'token' | 'holder'>;
 
-/** The changes of identities. Each change resolves when it is on disk. */
+/** Changes identities. Each change resolves when it is on disk. */
 export type IdentityWriter = Pick<
   Store,
   'createPrincipal' | 'changePrincipal' | 'addToken' | 'rotateSession' | 'revokeToken' | 'noteTokenUse'

@@ -62,8 +62,8 @@ export class TokenUses {
 }
 
 /**
- * Returns a copy of the text. A substring would keep its parent in memory: 500 bytes of a token record for a
- * jti of 36.
+ * Returns a copy of the text. A substring would keep its whole parent in memory: a token record of 500 bytes for
+ * a jti of 36 bytes.
  */
 const copyOf = (text: string) => Buffer.from(text, 'latin1').toString('latin1');
 

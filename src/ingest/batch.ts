@@ -25,7 +25,7 @@ export interface ParsedBatch {
    * Facts about hosts, from records that are not events, without duplicates: at most `limits.maxBodySightings`.
    */
   readonly sightings: Sighting[];
-  /** Hosts that HTTP, TLS and QUIC data of the records name: at most `limits.maxBodySightings`. */
+  /** Hosts named in the HTTP, TLS and QUIC data of the records: at most `limits.maxBodySightings`. */
   readonly namedHosts: NamedHost[];
   /** Rule matches for correlations, whose `event` refers to a row in `blocks`. */
   readonly facts: CorrelationFact[];

@@ -4,8 +4,8 @@ import type { SuricataAlert, ZeekNotice } from '../events/sensor-alert.ts';
 import type { JsonObject } from './fields.ts';
 
 /**
- * Converts alerts of sensors to findings. Supplied by the code that composes ingest and detection. Functions
- * without side effects, which never throw.
+ * Converts alerts of sensors to findings. Supplied by the code that composes ingest and detection. The functions
+ * have no side effects, and never throw.
  */
 export interface Detectors {
   suricataAlert(alert: SuricataAlert): Finding;
@@ -14,7 +14,7 @@ export interface Detectors {
   readonly rules?: Rules | undefined;
 }
 
-/** Rules for records in the form in which they were received. */
+/** Rules that are evaluated on records as they were received. */
 export interface Rules {
   /**
    * Evaluates the rules on a record.
@@ -37,7 +37,7 @@ export interface Found {
 }
 
 /**
- * Reference to the rules of a task. A thread with rules of another version compiles the rules from the
+ * Reference to the rules of a task. A thread that has another version of the rules compiles this version from the
  * documents.
  */
 export interface RulesInEffect {

@@ -1,8 +1,8 @@
 import { memoize } from './memoize.ts';
 
 /*
- * Names of the numbers in DNS messages (IANA "Domain Name System (DNS) Parameters"). Sensors spell some names in
- * another way: Zeek's NOTIMP and `*`, Suricata's FORMERROR and SERVERROR, mixed case.
+ * Names of the numbers in DNS messages (IANA "Domain Name System (DNS) Parameters"). Sensors spell some names
+ * differently: Zeek's NOTIMP and `*`, Suricata's FORMERROR and SERVERROR, mixed case.
  */
 
 const upper = memoize((name) => name.toUpperCase());
@@ -57,7 +57,7 @@ export function rcodeName(name: string): string {
   return (number === undefined ? undefined : nameOfRcode.get(number)) ?? inUpper;
 }
 
-/** Returns the name of a response code, or the notation of RFC 3597 for numbers without a name. */
+/** Returns the name of a response code; `RCODE` and the number for a code without a name. */
 export function rcodeNameOf(number: number): string {
   return nameOfRcode.get(number) ?? `RCODE${number}`;
 }

@@ -11,7 +11,7 @@ import { senderOf } from './wrapped.ts';
  * EVE from Filebeat's module and Elastic's integration (elastic/beats x-pack/filebeat/module/suricata,
  * elastic/integrations packages/suricata). Fields that have an ECS name are moved to that name; the other
  * fields stay under `suricata.eve`. Filebeat moves only addresses and ports, and Elasticsearch pipelines move
- * the other fields. A document may be received before or after the pipeline.
+ * the other fields. A document may be received before or after it passes through the pipeline.
  */
 
 const action = (type: unknown): unknown => {

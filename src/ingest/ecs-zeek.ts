@@ -130,7 +130,7 @@ const logs: ReadonlyMap<string, readonly Moved[]> = new Map(
  */
 const read: ReadonlySet<string> = new Set('conn dns notice ssl http quic dhcp known_hosts known_services'.split(' '));
 
-/** Zeek's names of logs whose data set has another name in the modules. */
+/** Zeek's log names, by the names of data sets that the modules name differently. */
 const nameOfSet: ReadonlyMap<string, string> = new Map([
   ['connection', 'conn'],
   ['signature', 'signatures'],

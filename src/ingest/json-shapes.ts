@@ -15,7 +15,7 @@ import { Shape } from './shape.ts';
  * ```
  */
 export interface ShapeNode {
-  /** Number of bytes of the node: up to the next value, or up to the end of the line after the last value. */
+  /** Length of the node in bytes: up to the next value, or up to the end of the line after the last value. */
   readonly length: number;
   /** The first four bytes of the node, or fewer if the node is shorter. */
   readonly head: number;

@@ -34,8 +34,9 @@ export class LineOutline {
   }
 
   /**
-   * Moves from the opening brace of the object past its closing brace; returns false if the line cannot be
-   * learned.
+   * Moves from the opening brace of the object past its closing brace, and records the positions of its values.
+   * Returns false if the names in the line differ from the names of the record, or if there are too many values or
+   * levels.
    */
   object(object: JsonObject, depth = 1, path = ''): boolean {
     const names = Object.keys(object);

@@ -17,8 +17,8 @@ export const absent = 0;
 const interned = new StringInterner();
 
 /**
- * The values of one line, by positions from 1. Texts are read from the bytes when they are used: of the eight texts of
- * a line of conn.log, columns and most rules need five. Values are valid until the next line begins.
+ * The values of one line, by positions from 1. Texts are read from the bytes when they are used: a conn.log line has
+ * eight texts, but columns and most rules need only five. Values are valid until the next line begins.
  */
 export class LineValues {
   bytes: Buffer = Buffer.alloc(0);
@@ -62,7 +62,7 @@ export class LineValues {
     return this.#values[position] === unread && this.starts[position] !== this.ends[position];
   }
 
-  /** Returns the getter of an object's property whose value is at the position. */
+  /** Returns a getter for an object's property that reads the value at the position. */
   getter(position: number): () => unknown {
     this.#getters[position] ??= () => this.value(position);
     return this.#getters[position];

@@ -24,7 +24,7 @@ export interface ParsedGroups {
 }
 
 /**
- * Parses several waiting bodies, each like `parseBody`. Small bodies share blocks, up to `limits.maxGroupedBytes` of
+ * Parses several waiting bodies, each as `parseBody` does. Small bodies share blocks, up to `limits.maxGroupedBytes` of
  * inflated bytes, so that many bodies cost little more than their records. If a body fails, the other bodies of its
  * group are read again without it. Some bodies are never grouped: bodies with a digest (which identifies retries), with
  * a receipt or with `alone`, and compressed bodies (whose inflated size is unknown).

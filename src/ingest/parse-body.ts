@@ -113,7 +113,7 @@ export interface ReadBody extends BodyRows {
   readonly items?: BulkItems;
   /** Headers of Zeek TSV in the body. */
   readonly headers?: readonly TsvHeader[];
-  /** The pieces of the body, which are no longer used. */
+  /** The buffers of the body, returned to the caller for reuse. */
   readonly spent: readonly ArrayBuffer[];
 }
 
@@ -146,8 +146,8 @@ export function withBytes<T>(input: IngestInput, work: (bytes: Buffer, sent: Buf
   try {
     return work(bytes, sent);
   } finally {
-    // Frees the memory immediately. Otherwise, the bytes would stay in memory beside the next body until
-    // garbage collection.
+    // Frees the memory immediately. Otherwise, the bytes would stay in memory until garbage collection, in addition
+    // to the next body.
     if (bytes !== sent && ownsBuffer(bytes)) (bytes.buffer as ArrayBuffer).transfer(0);
   }
 }
@@ -196,7 +196,7 @@ function digestOf(bytes: Buffer, { mediaType, source, sensor, table }: IngestInp
 /**
  * Returns whether to split the body into JSON values rather than lines. Some shippers label all bodies as JSON,
  * so TSV and other lines are read by line in any case. Without a media type, a body is split into values if it
- * is an array, or an object that continues after its first line.
+ * is an array, or begins with an opening brace that is alone on its line.
  */
 function isOneJson(bytes: Buffer, mediaType: IngestInput['mediaType']): boolean {
   if (mediaType === 'ndjson') return false;

@@ -60,7 +60,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Time after the refusal of a group in which each body is stored separately, in milliseconds. */
+/** Time for which each body is stored separately after the refusal of a group, in milliseconds. */
 const aloneMs = 10_000;
 
 /**

@@ -29,7 +29,7 @@ export class Plans {
     this.#nameAt = isObjects ? undefined : positionOf(name);
   }
 
-  /** Returns the plan for the current line; undefined if the line is read as an object. */
+  /** Returns the plan for the current line; undefined if its fields must be read from the object. */
   of(line: LineValues): Plan | undefined {
     if (this.#nameAt === undefined) return undefined;
     const name = line.value(this.#nameAt);
@@ -42,7 +42,10 @@ export class Plans {
   }
 }
 
-/** Returns the plan for the current line, which has the shape; undefined if the line is read as an object. */
+/**
+ * Returns the plan for the current line, whose shape is `shape`; undefined if its fields must be read from the
+ * object.
+ */
 export function planOf(shape: Shape, source: SourceFormat | undefined, line: LineValues): Plan | undefined {
   if (shape.plans?.source !== source || shape.plans === undefined) shape.plans = new Plans(shape, source);
   return shape.plans.of(line);

@@ -135,7 +135,7 @@ export class RecordFields {
     return this.#line.has(this.#positions[slot] as number);
   }
 
-  /** Reads an ISO 8601 time like `isoTime`. */
+  /** Reads an ISO 8601 time, as the function `isoTime` does. */
   isoTime(slot: number, field: string): number {
     const position = this.#positions[slot] as number;
     const line = this.#line;

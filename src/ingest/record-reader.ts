@@ -37,7 +37,7 @@ export interface Expected {
 const openBrace = 123;
 const closeBrace = 125;
 
-/** Shapes of sensors' lines, which this thread learns across bodies. */
+/** Shapes of sensors' lines. This thread learns them across bodies. */
 const shaped = new ShapeParser();
 const fields = new RecordFields();
 
@@ -312,8 +312,8 @@ function timeOf(kind: string, record: JsonObject): number | undefined {
 }
 
 /**
- * Reasons for rejecting lines that do not begin with a brace, by format. For `zeek_tsv`, also lines with a
- * brace are rejected.
+ * Reasons for rejecting lines that do not begin with a brace, by format. For `zeek_tsv`, lines with a brace are
+ * rejected as well.
  */
 const notARecord = {
   any: 'is neither a JSON object nor a row after a header of Zeek TSV',

@@ -18,7 +18,7 @@ export function reject(field: string, reason: string): never {
   throw new Rejection(field, reason);
 }
 
-/** Describes a value briefly, for reasons. */
+/** Describes a value briefly, for the reason of a rejection. */
 export function named(value: unknown): string {
   if (typeof value === 'string') {
     return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value).toWellFormed();

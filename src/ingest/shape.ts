@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from './fields.ts';
 import type { LineValues } from './line-values.ts';
 import type { Plans } from './plans.ts';
 
-/** The names of lines of equal shape, and the position of each value in the values of a line. */
+/** The names in lines of equal shape, and the position of each value among the values of a line. */
 export class Shape {
   readonly #example: JsonObject;
   readonly #positions: ReadonlyMap<string, number>;

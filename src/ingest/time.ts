@@ -67,7 +67,7 @@ const letterZ = 90;
 /** Length of `YYYY-MM-DDThh:mm:`. */
 const minuteLength = 17;
 /**
- * The last valid minute that was parsed, and its epoch milliseconds. The times of a body are mostly within a minute.
+ * The last valid minute that was parsed, and its epoch milliseconds. Most times in a body fall in the same minute.
  */
 const lastMinute = new Uint8Array(minuteLength);
 let lastMillis = Number.NaN;

@@ -48,7 +48,7 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(?:(?:candor|refresh)_[\w-]+|eyJ[\w.-]+|(?=\w*\d)(?=\w*[a-z])(?=\w*[A-Z])[\w/+=-]{32,})/g, '…'],
 ];
 
-/** Returns the beginning of a record with secrets redacted, which helps to find the cause. */
+/** Returns the beginning of a rejected record, with secrets redacted, so that operators can find the cause. */
 function sampleOf(text: string): string {
   const clean = secrets.reduce((shown, [secret, instead]) => shown.replace(secret, instead), text);
   return clean

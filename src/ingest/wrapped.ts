@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from './fields.ts';
 
 /**
  * Returns the text in which a shipper wraps a record, and the field that contains the text; undefined if the
- * document wraps no record.
+ * document does not wrap a record.
  */
 export function wrappedText(document: JsonObject): { readonly field: string; readonly text: string } | undefined {
   for (const { field, of } of places) {

@@ -88,6 +88,6 @@ export function zeekSensor(systemName: unknown, system: unknown, nodeName: unkno
   return text(nodeName, '_node_name');
 }
 
-/** Slots of the fields that all logs of events have. The first four are those of `zeekIds`. */
+/** Names of the fields that all logs with events can have. The first four are those of `zeekIds`. */
 export const zeekFields = 'orig_h orig_p resp_h resp_p ts uid proto community_id _system_name @system _node_name';
 export const zeekSlots = slotsOf(zeekFields, '');

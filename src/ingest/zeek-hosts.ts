@@ -67,7 +67,7 @@ export function zeekDhcp(r: JsonObject, { addresses, batch }: ParseContext): voi
 }
 
 /**
- * Reads a line of software.log (zeek scripts/base/frameworks/software/main.zeek): the software of a port, or
+ * Reads a line of software.log (zeek scripts/base/frameworks/software/main.zeek): the software on a port, or
  * the operating system of a host. Skips client software, which has no port.
  */
 export function zeekSoftware(r: JsonObject, { addresses, batch }: ParseContext): void {

@@ -256,7 +256,7 @@ function rowsOf({ path }: Known, columns: readonly Column[]): Rows {
   return { shape, plan: isDotted && path !== undefined ? zeekPlan(record, path) : undefined };
 }
 
-/** `__proto__` would set the prototype, and columns without names are not fields. */
+/** Returns whether a column is a field. `__proto__` would set the prototype, and an empty name is not a field. */
 const isField = (name: string): boolean => name !== '__proto__' && name !== '';
 
 /** Returns whether the cell that starts at `at` has this text, which is ASCII. */

@@ -30,7 +30,7 @@ const dnsReader: EventReader = {
   read: (fields, reading) => reading.batch.addDns(zeekDns(fields, reading)),
 };
 
-/** Readers of logs with events, by Zeek's names of the logs. */
+/** Readers of logs with events, by Zeek's log names. */
 const eventReaders: ReadonlyMap<string, EventReader> = new Map<string, EventReader>([
   ['conn', connReader],
   ['open_conn', connReader],
@@ -64,7 +64,7 @@ const ofHost =
   (record, _ids, reading) =>
     read(record, reading);
 
-/** Readers by Zeek's names of logs. All other logs are ignored. */
+/** Readers by Zeek's log names. All other logs are ignored. */
 const readers: ReadonlyMap<string, Reader> = new Map([
   ...[...eventReaders].map(([log, reader]) => [log, ofEvents(reader)] as const),
   ['notice', zeekNotice],

@@ -3,7 +3,7 @@ import type { AlertStatus, Severity } from '../contract/vocabulary.ts';
 
 type Priority = NonNullable<Alert['priority']>;
 
-/** Elastic's scale of rule risk, extended downwards: 21, 47, 73 and 99 for low to critical. */
+/** Elastic's risk scores for rules, extended downwards: 21, 47, 73 and 99 for low to critical. */
 const baseRisk = {
   informational: 5,
   low: 21,

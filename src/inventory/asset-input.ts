@@ -25,8 +25,9 @@ export function canonicalIdentifiers(identifiers: readonly string[]): string[] {
 }
 
 /**
- * Requires that the input identifies an asset. @throws INVALID_REQUEST naming `name` if the input does not
- * identify an asset
+ * Requires that the input identifies an asset.
+ *
+ * @throws INVALID_REQUEST naming `name` if the input does not identify an asset
  */
 export function requireIdentity({ name, ip_addresses, mac_addresses, hostnames }: AssetInput): void {
   const lists = [ip_addresses, mac_addresses, hostnames];

@@ -18,7 +18,7 @@ import { serviceName } from './model/service-names.ts';
 import { type AssetRow, at, lines, someText, tagsOf, unseen } from './store/asset-row.ts';
 import { type ServiceRow, at as serviceAt, sourceOf, stateOf } from './store/service-row.ts';
 
-/** A record with its number, from 0, which orders records of the same time. */
+/** A record with its number, from 0, which orders records with the same time. */
 export interface NumberedRecord {
   readonly number: number;
   /** Time of the record, epoch milliseconds. */

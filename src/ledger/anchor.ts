@@ -22,7 +22,8 @@ const maxAnchorBytes = 65_536;
 const maxRetryMs = 30_000;
 
 /**
- * Content of the anchor file. `unreadable`: the file exists but holds no head, which an interrupted write cannot cause.
+ * Content of the anchor file. `unreadable`: the file exists but does not contain a head. An interrupted write cannot
+ * cause this.
  */
 export type AnchorState =
   | { readonly kind: 'missing' }

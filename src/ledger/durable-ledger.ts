@@ -109,7 +109,7 @@ export interface LedgerOptions {
     set(name: LedgerCounter, value: number): void;
   };
   readonly hooks?: LedgerHooks;
-  /** Whether a copied data folder refuses appends. Default: true. */
+  /** Whether appends are refused if the data folder is a copy. Default: true. */
   readonly detectCopies?: boolean;
   /** Reads the records of the log in the event database; undefined if there is no such database. */
   readonly logPositions?: () => Promise<LogPositions | undefined>;
@@ -131,7 +131,7 @@ export interface LedgerParts {
   readonly recovered: Recovered | undefined;
   readonly health: LedgerHealth;
   readonly journal: Journal;
-  /** Why the journal could not be read. */
+  /** Reason why the journal could not be read; undefined if it was read. */
   readonly journalUnread: string | undefined;
   readonly anchor: ObservedAnchor;
   /** A life whose keys exist but whose entry may be missing from the log. */
@@ -492,7 +492,7 @@ export class DurableLedger implements Ledger {
 
   /**
    * Returns reads of a trusted log. A log that may have been rolled back signs no checkpoint, because the checkpoint
-   * could contradict an earlier checkpoint. Checkpoints are public, and are therefore made of published heads by
+   * could contradict an earlier checkpoint. Checkpoints are public, and are therefore made from published heads by
    * default.
    */
   #trustedReads(view: LogView = 'published'): LedgerReads {
@@ -501,7 +501,7 @@ export class DurableLedger implements Ledger {
     return reads;
   }
 
-  /** @param when - set for changes of keys, which are logged even if the clock is refused */
+  /** @param when - set for key changes, which are logged even if the clock is refused */
   #appendable(when?: 'even without a clock'): { sequencer: Sequencer; signer: EntrySigner<Appended[]> } {
     if (this.#closing !== undefined) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
     if (this.#isSound) this.#checkClock();
@@ -509,7 +509,7 @@ export class DurableLedger implements Ledger {
     const isExempt = when !== undefined && health.state === 'degraded' && health.fault === 'clock';
     if (health.state === 'degraded' && !isExempt) throw degraded(health);
     if (this.#sequencer === undefined || this.#signer === undefined)
-      throw new Error('a healthy ledger has no sequencer');
+      throw new Error('internal error: the ledger is healthy, but has no sequencer');
     this.#sequencer.checkRoom(0); // throws if commits are held, because then nothing may be signed
     return { sequencer: this.#sequencer, signer: this.#signer };
   }
@@ -518,19 +518,19 @@ export class DurableLedger implements Ledger {
     if (this.#closing !== undefined) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
     if (this.#parts.storage !== undefined) return this.#parts.storage;
     if (this.#health.state === 'degraded') throw degraded(this.#health);
-    throw new Error('a healthy ledger has no storage');
+    throw new Error('internal error: the ledger is healthy, but has no storage');
   }
 
   #readable(view: LogView = 'current'): LedgerReads {
     this.#storage();
     const reads = view === 'current' ? this.#reads : this.#published;
-    if (reads === undefined) throw new Error('a ledger with storage has no reads');
+    if (reads === undefined) throw new Error('internal error: the ledger has storage, but its reads are not open');
     return reads;
   }
 
   /**
-   * Records damage and returns the error for the read. Damage of an old entry or page becomes a finding while appends
-   * continue, because appends do not need old data. Damage of the latest head or of the right edge also degrades the
+   * Records damage and returns the error for the read. Damage to an old entry or page becomes a finding while appends
+   * continue, because appends do not need old data. Damage to the latest head or to the right edge also degrades the
    * log.
    */
   #damaged(message: string, isEdge: boolean): ServiceError {
@@ -571,7 +571,7 @@ export class DurableLedger implements Ledger {
     this.#externalHeads.schedule(head);
   }
 
-  /** Why the log cannot be trusted; undefined if it is trusted. An implausible clock is not such a reason. */
+  /** Reason why the log is not trusted; undefined if it is trusted. An implausible clock is not such a reason. */
   get #unsound(): Degraded | undefined {
     return this.#health.state === 'degraded' && this.#health.fault !== 'clock' ? this.#health : undefined;
   }
@@ -593,7 +593,7 @@ export class DurableLedger implements Ledger {
   }
 
   /**
-   * The time for changes of keys: the clock's or, if the clock is refused because it is behind the last head, the time
+   * The time of key changes: the clock's time or, if the clock is refused because it is behind the last head, the time
    * of that head. Auditors report entries that are dated long before their head.
    */
   get #keyTime(): bigint {

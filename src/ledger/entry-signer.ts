@@ -41,7 +41,7 @@ export interface EntrySignerParts<T> {
 export class EntrySigner<T> {
   readonly #parts: EntrySignerParts<T>;
   readonly #calls: Call<T>[] = [];
-  /** Entries in order of arrival: those whose signing has started, which are removed in bulk, then those that wait. */
+  /** Entries in order of arrival: first entries whose signing has started (removed in bulk), then waiting entries. */
   readonly #unsigned: { readonly call: Call<T>; readonly at: number }[] = [];
   /** Number of entries at the front of `#unsigned` whose signing has started. */
   #started = 0;

@@ -28,7 +28,7 @@ export function datedForAppend(entry: UnsignedEntry, nowMs: number): UnsignedEnt
   return { ...entry, occurred_at: new Date(nowMs).toISOString(), data };
 }
 
-/** Returns true also for an unreadable time, which `draftEntry` rejects. */
+/** Returns true for an unreadable time, because `draftEntry` rejects it. */
 function isWithin({ occurred_at }: UnsignedEntry, nowMs: number): boolean {
   const ageMs = nowMs - Date.parse(occurred_at);
   return !(ageMs > limits.maxEntryAgeMs || ageMs < -limits.maxEntryAheadMs);

@@ -72,7 +72,7 @@ export function signedBytes(entry: LogEntry): Uint8Array<ArrayBuffer> {
 
 function canonical(value: unknown): string {
   const text = canonicalize(value);
-  if (text === undefined) throw new Error('a log entry has no canonical form');
+  if (text === undefined) throw new Error('internal error: the canonical form of a log entry is undefined');
   return text;
 }
 

@@ -12,7 +12,7 @@ export interface ExternalHeadWriterParts {
   readonly anchorPath: string;
   readonly anchor: ObservedAnchor;
   readonly journal: Journal;
-  /** Why the journal could not be read at start-up. */
+  /** Reason why the journal could not be read at start-up; undefined if it was read. */
   readonly journalUnread: string | undefined;
   readonly findings: OpenFindings;
   readonly hooks: LedgerHooks;
@@ -30,8 +30,9 @@ export interface ExternalHeadWriterParts {
 type JournalEvent = 'initialised' | 'start' | 'day';
 
 /**
- * Manages the heads outside the database, in anchor and journal, and the findings about their volumes. A lost anchor
- * holds appends; a lost journal is reported, and the pending line is written when the journal is back.
+ * Manages the heads outside the database, in anchor and journal, and the findings about their volumes. While the anchor
+ * is lost, nothing is appended. A lost journal is only reported, and the pending line is written when the journal is
+ * back.
  */
 export class ExternalHeadWriter {
   readonly #parts: ExternalHeadWriterParts;

@@ -257,7 +257,10 @@ export interface LogReader {
   bundle(view: LogView, leaf: LeafQuery, notes: CheckpointNotes): Promise<ProofBundle>;
   tile(view: LogView, tile: TileAddress): Promise<Uint8Array<ArrayBuffer>>;
   entryBundle(view: LogView, index: number, width: number): Promise<Uint8Array<ArrayBuffer>>;
-  /** Returns the same keys as `Ledger.keys`. The keys of the published view have no size beyond its head. */
+  /**
+   * Returns the same keys as `Ledger.keys`. In the published view, size attributes of keys (`svc_*_size`) above the
+   * size of the view's head are left out or reduced: see `publishedAt`.
+   */
   keys(view: LogView): Promise<PublicJwk[]>;
   /** Returns the same keys as `Ledger.currentKeys`, for the head of the view. */
   currentKeys(view: LogView): Promise<PublicJwk[]>;
@@ -355,7 +358,7 @@ export interface Ledger {
   accessTokenKeys(): Promise<AccessTokenKeys>;
   /**
    * Copies a consistent snapshot of ledger.mdb and the keys into an existing folder, and flushes the copy. Appends
-   * continue; key changes wait. Throws UNAVAILABLE while degraded.
+   * continue; key changes wait. Throws UNAVAILABLE while the log is not trusted.
    */
   copyTo(folder: string): Promise<LedgerCopy>;
   /**

@@ -20,8 +20,8 @@ export const systemSteadyClock: SteadyClock = {
 /** Clock state that survives the process. Unix times in nanoseconds. */
 export interface ClockMemory {
   /**
-   * The readings at a refusal, while the wall clock is refused: the wall clock showed `clock` when the latest plausible
-   * time was `plausible`.
+   * The readings when the wall clock was refused: the wall clock showed `clock`, and the latest plausible time was
+   * `plausible`. Absent unless the wall clock is refused.
    */
   readonly refused?: { readonly plausible: bigint; readonly clock: bigint };
   /**
@@ -59,7 +59,7 @@ const gapNs = BigInt(limits.maxClockGapMs) * nsPerMs;
 /**
  * The time source of the log: the wall clock while it is plausible.
  *
- *     wall clock beside steady clock      within a minute     followed (slewing, small steps)
+ *     wall clock vs. steady clock         within a minute     followed (slewing, small steps)
  *                                         up to an hour       followed, and reported for a day
  *                                         further ahead       refused: heads are dated by the steady clock
  *     last head ahead of the wall clock   up to an hour       reported; heads are dated one step after the last

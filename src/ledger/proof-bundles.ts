@@ -12,8 +12,9 @@ export interface ProofBundlesParts {
 const cacheMs = 1000;
 
 /**
- * Builds proof bundles in the log reader's thread. Requests a checkpoint from the ledger's thread at most once a
- * second, and whenever no cached checkpoint covers the leaf. Bundles therefore hardly slow appends.
+ * Builds proof bundles in the log reader's thread. The published checkpoint is cached for a second. A new checkpoint is
+ * requested from the ledger's thread only if the cached checkpoint does not cover the leaf. Bundles therefore hardly
+ * slow appends.
  */
 export class ProofBundles {
   readonly #parts: ProofBundlesParts;

@@ -13,7 +13,7 @@ import type { PublicationSchedule } from './publication.ts';
 import type { LeafIndex } from './storage/leaf-index.ts';
 import type { LeafBucket, LedgerStorage, SignedHead, StoredEntry } from './storage/storage.ts';
 
-/** Entries after which a batch takes no further call. Larger commits would delay proofs too much. */
+/** Number of entries after which no further call is added to a batch. Larger commits would delay proofs too much. */
 const batchEntries = 4096;
 
 /** An entry on its way into the log. */
@@ -309,8 +309,8 @@ export class Sequencer {
     // 4. `commit` returns after the flush: LMDB writes the data pages, syncs them, and writes the meta page that makes
     //    them valid through a separate handle opened with O_DSYNC. After a crash before the meta page is on disk, the
     //    transaction never happened, and nothing was promised. After a crash between that write and step 5, the
-    //    entries are in the log, but their callers received no answer. The callers retry with the same ids and receive
-    //    the same indices.
+    //    entries are in the log, but their callers received no response. The callers retry with the same ids and
+    //    receive the same indices.
     storage.commit({ first, entries, pages: tree.takePages(), buckets, head }, () => hooks.at('in-transaction'));
     hooks.at('flushed');
 

@@ -16,7 +16,8 @@ const cacheMs = 1000;
 
 /**
  * Provides the checkpoint of the published head, without cosignatures. Requests a note from the ledger's thread only
- * for a new head or once a second, one note at a time. Requests therefore hardly slow appends.
+ * if the head is new or the cached note is older than a second, and one note at a time. Requests therefore hardly slow
+ * appends.
  */
 export class SignedCheckpoint {
   readonly #parts: SignedCheckpointParts;

@@ -138,7 +138,7 @@ function checkEntries(storage: LedgerStorage, nodes: Nodes, keys: KeyRing, size:
     const canonical = storage.canonical(index);
     if (canonical === undefined) throw corrupt(`entry ${index} of ${size} is missing`);
     if (!equalHashes(leafHash(sha256, canonical), nodes.hashAt({ level: 0, index }, size))) {
-      throw corrupt(`entry ${index} does not hash to its leaf`);
+      throw corrupt(`entry ${index} does not match its leaf hash`);
     }
     const { key_id: kid } = fieldsOf(canonical);
     if (typeof kid === 'string') checkSigner(`Entry ${index}`, kid, keys);

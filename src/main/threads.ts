@@ -50,8 +50,8 @@ export async function startLedger(start: Start, counters: SharedArrayBuffer): Pr
 const readReportEveryMs = 1000;
 
 /**
- * Starts the thread that reads the log for requests. If a degraded log cannot be opened, reads are refused as
- * the ledger refuses them.
+ * Starts the thread that reads the log for requests. If the log is degraded and cannot be opened, reads are refused
+ * with the ledger's fault and advice.
  */
 export async function startLogReader(
   start: Start,
@@ -120,7 +120,7 @@ export async function startStore(
   return store;
 }
 
-/** Returns the reactions to a lost ledger or store thread, without which the service cannot run. */
+/** Returns the reactions to the loss of a thread without which the service cannot run. */
 const lossOf = (worker: string, { log, stopping }: Start) => ({
   isFinal: isFailedWrite,
   onRestart: (err: Error) => log.error({ err, worker }, 'a worker died and was restarted'),
@@ -196,7 +196,7 @@ export function startRuleTasks({ config, log, opened }: Start): Pool<RuleTasks> 
   return queue;
 }
 
-/** Reserves a thread for short queries, and prevents one principal from using all queries in progress. */
+/** Reserves a thread for short queries, and limits each principal to a share of the running and waiting queries. */
 const queryQueueOptions = (threads: number, maxQueue: number): FairQueueOptions => ({
   threads,
   maxQueue,

@@ -1,9 +1,9 @@
 import { ipv4Of } from './ip.ts';
 
 /**
- * Community ID flow hashing, version 1, seed 0 (github.com/corelight/community-id-spec): both directions of a flow have
- * the same id. The id is `1:` and, in base64, the SHA-1 of seed, addresses, protocol, a zero byte and ports, with the
- * smaller endpoint first.
+ * The fields of a flow from which its Community ID is computed (version 1, seed 0;
+ * github.com/corelight/community-id-spec). Both directions of a flow have the same id: `1:` and, in base64, the SHA-1
+ * of seed, addresses, protocol, a zero byte and ports, with the smaller endpoint first.
  *
  * A filter may have to hash every row of a scan, so SHA-1 is implemented here for the single block that a
  * flow needs. This takes 0.4 µs per row; node:crypto takes 0.8 µs for the digest alone.
@@ -23,8 +23,8 @@ export interface FlowKey {
 }
 
 /**
- * Returns the community id. Returns undefined for protocols without known ports, for a missing port, and for
- * addresses of different families.
+ * Returns the community id. Returns undefined for protocols other than ICMP, TCP, UDP and SCTP, for a missing port, and
+ * for addresses of different families.
  */
 export function communityId(flow: FlowKey): string | undefined {
   if (!hashFlow(flow)) return undefined;

@@ -22,10 +22,7 @@ export function compileHome(blocks: readonly string[]): IsHome {
 /** The last compiled set of this thread, cached because all tasks of a process have the same configuration. */
 let compiled: { readonly key: string; readonly isHome: IsHome } | undefined;
 
-/**
- * Returns the result of `compileHome`, which is cached, because compiling takes 10 µs, and a body may be a
- * single event.
- */
+/** Returns the result of `compileHome`, cached because compiling takes 10 µs and a body may be a single event. */
 export function homeNetworks(blocks: readonly string[]): IsHome {
   const key = blocks.join(' ');
   if (compiled?.key !== key) compiled = { key, isHome: compileHome(blocks) };

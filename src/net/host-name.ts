@@ -9,10 +9,7 @@ export function domainName(text: string): string | undefined {
   return formats.hostname.test(name) && !/^[\d.]+$/.test(name) ? name : undefined;
 }
 
-/**
- * Normalises a host name. Also returns undefined for the name of the loopback address and names of reverse
- * lookups.
- */
+/** Normalises a host name. Also returns undefined for `localhost`, `local` and names of reverse lookups. */
 export function hostName(text: string): string | undefined {
   const name = domainName(text);
   if (name === undefined) return undefined;

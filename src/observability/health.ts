@@ -101,7 +101,7 @@ export class HealthCheck {
     if (!this.#ready()) return unavailable(state, 'The service is starting or stopping.');
     if (known === undefined) return { status: 'ok', ledger: 'unknown' };
     const { health, regression, findings } = known;
-    // The log stays open for appends, because the witness's report is not signed.
+    // The log still accepts entries, because the witness's report is not signed.
     const rolledBack = findings.find(({ code }) => code === 'witness_rollback')?.message;
     const advice = health.state === 'ok' ? rolledBack : health.advice;
     return {

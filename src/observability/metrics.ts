@@ -14,9 +14,8 @@ import { MinuteRate } from './minute-rate.ts';
 import { NotStored } from './not-stored.ts';
 
 /**
- * The metrics of the service, in the text format of Prometheus (0.0.4). Label values come from tables of the
- * program (operations, statuses, limits, threads) or are sensor ids, never from requests, so their number is
- * bounded.
+ * The metrics of the service, in the text format of Prometheus (0.0.4). Label values come from fixed tables in the code
+ * (operations, statuses, limits, threads) or are sensor ids, never from requests, so their number is bounded.
  */
 export class Metrics implements Observer {
   readonly #registry = new Registry();
@@ -226,8 +225,8 @@ export class Metrics implements Observer {
   };
 
   /**
-   * Counts the outcome for an alert that was queued for the triage endpoint. The outcome must be from a table
-   * of the program.
+   * Counts the outcome for an alert that was queued for the triage endpoint. The outcome must be from a fixed table,
+   * because the number of label values must be bounded.
    */
   readonly asked = (outcome: string): void => {
     this.#opinions.inc({ outcome });

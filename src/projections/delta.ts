@@ -24,7 +24,7 @@ export interface ListHits {
  * Results for the stored events before `to` that no earlier delta includes. Contains only plain data.
  */
 export interface Delta {
-  /** Number of the start to which the delta belongs. */
+  /** Number of the projector's start that produced the delta. */
   readonly start: number;
   readonly from: Sequences;
   readonly to: Sequences;
@@ -51,7 +51,10 @@ export interface ProjectorStart {
   readonly suspects: readonly { readonly table: Table; readonly from: number; readonly to: number }[];
 }
 
-/** The present time, epoch milliseconds: of the clock, and of the clock that never jumps ahead (see `Retention`). */
+/**
+ * The present time in epoch milliseconds: `now` by the host's clock, and `believed` by the clock that never jumps ahead
+ * (see `Retention`).
+ */
 export interface Clocks {
   readonly now: number;
   readonly believed: number;
@@ -71,7 +74,7 @@ export type ToProjector =
     }
   /** A delta is committed. `costMs`: time that the store spent on it. */
   | { readonly kind: 'committed'; readonly costMs: number }
-  /** Lists of intelligence have changed. */
+  /** Intelligence lists have changed. */
   | { readonly kind: 'intel' }
   /** Requests the last delta, with the states of all detectors. */
   | { readonly kind: 'finish' };

@@ -49,7 +49,7 @@ interface InventoryOptions<A extends AssetsPart> {
 /**
  * The network inventory and the other projections, derived from the stored events in the order of their sequences. The
  * projector reads committed events and sends deltas (see `Delta`). Each delta is applied in memory, and then written
- * in one transaction with the position up to which events are processed:
+ * together with the new position, in one transaction. All events before the position are processed:
  *
  * ```
  *   events    … 41 42 43 44 45 46 47 48 49 50     committed with each batch
@@ -62,8 +62,8 @@ interface InventoryOptions<A extends AssetsPart> {
  * so that each event is counted exactly once. After an aborted transaction, the waiting deltas are applied again. If a
  * file has no inventory yet, it is built in the same way.
  *
- * Deltas are applied in transactions of their own, between the transactions of batches: each takes
- * limits.inventoryCountMs, and a large write has a transaction to itself.
+ * Deltas are applied in separate transactions, between the transactions of batches. Such a transaction takes about
+ * limits.inventoryCountMs; a large write has a transaction to itself.
  *
  * Methods that change state are called in write transactions. `checkpoint` is called at the end of each transaction,
  * and `committed` after its flush.
@@ -80,7 +80,7 @@ export class InventoryEngine<A extends AssetsPart> {
   readonly #send: (message: ToProjector) => void;
   /** The position of the state in memory. Undefined when memory is empty: before the start and after `forget`. */
   #position: Record<Table, number> | undefined;
-  /** Deltas that are not committed, oldest first. The first `#applied` are in memory. */
+  /** Deltas that are not committed, oldest first. The first `#applied` deltas are applied in memory. */
   #deltas: Delta[] = [];
   #applied = 0;
   /** Number of deltas that the current transaction has written. */
@@ -89,7 +89,7 @@ export class InventoryEngine<A extends AssetsPart> {
   #applying: Generator<undefined> | undefined;
   /** Number of the last start of the projector. */
   #start = 0;
-  /** The end of the events that the projector knows. */
+  /** The end of the committed events, as last sent to the projector. */
   #announced: Sequences = { network: 0, dns: 0 };
   #hasNewSightings = false;
   /** Whether a transaction was aborted since the last write: the next delta is applied and written in one transaction. */
@@ -103,14 +103,14 @@ export class InventoryEngine<A extends AssetsPart> {
   readonly #pending: PendingSightings;
   /** Number of batches that left too many events pending, so that the next batch waited. */
   #held = 0;
-  /** Time until which batches wait at most, by performance.now(). */
+  /** Latest time until which batches wait, by performance.now(). */
   #heldUntil = 0;
   /** Events whose processing failed since the start, by sequence. They are recorded when the position passes them. */
   readonly #failing: Readonly<Record<Table, Map<number, SkippedEvent>>> = { network: new Map(), dns: new Map() };
   /** Ranges of events that are processed one by one, because processing them together failed. */
   #suspects: ProjectorStart['suspects'] = [];
   #skippedSightings = 0;
-  /** Number of batches whose sightings were dropped after a stop. */
+  /** Number of batches whose sightings were dropped, because processing was halted and too many sightings waited. */
   #droppedSightings = 0;
   #isHalted = false;
 
@@ -146,7 +146,7 @@ export class InventoryEngine<A extends AssetsPart> {
     this.#announce(false);
   }
 
-  /** Adds a delta of the projector. */
+  /** Adds a delta from the projector. */
   receive(delta: Delta): void {
     if (this.isCurrent(delta.start)) this.#deltas.push(delta);
   }
@@ -190,7 +190,7 @@ export class InventoryEngine<A extends AssetsPart> {
     return `event ${id}`;
   }
 
-  /** Stored events that are not processed, including those of transactions that were not committed. */
+  /** Stored events that are skipped because processing them failed, including events not yet recorded as skipped. */
   get skipped(): readonly SkippedEvent[] {
     const { skippedEvents } = this.#tables;
     return eventTables.flatMap((table) => {
@@ -239,12 +239,12 @@ export class InventoryEngine<A extends AssetsPart> {
     return this.#isApplying || this.#applied > this.#written || this.#dueMs === 0;
   }
 
-  /** Whether a delta or sightings are not completely in memory. */
+  /** Whether a delta or sightings are not completely applied in memory. */
   get #isApplying(): boolean {
     return this.#applying !== undefined || this.#deltas.length > this.#applied || this.#mayShift;
   }
 
-  /** Whether all events before the oldest batch of sightings are processed. */
+  /** Whether all events up to the end of the oldest batch with waiting sightings are processed. */
   get #mayShift(): boolean {
     const batch = this.#pending.first;
     return batch !== undefined && this.#hasPassed('network', batch) && this.#hasPassed('dns', batch);
@@ -381,7 +381,7 @@ export class InventoryEngine<A extends AssetsPart> {
     });
   }
 
-  /** Whether a write fits into the transaction that began its work at a time. */
+  /** Returns whether a write fits into the transaction whose work started at `began` (performance.now()). */
   #fits(began: number): boolean {
     return !this.#isFull || performance.now() - began < 1;
   }
@@ -408,7 +408,7 @@ export class InventoryEngine<A extends AssetsPart> {
     this.#writtenAt = performance.now();
   }
 
-  /** Called after the flush of a transaction: the projector may process what it committed. */
+  /** Called after the flush of a transaction: the projector may process the committed events. */
   committed(): void {
     if (this.#written > 0) {
       const costMs = (this.#costMs + performance.now() - this.#writtenAt) / this.#written;
@@ -489,7 +489,10 @@ export class InventoryEngine<A extends AssetsPart> {
     return Math.max(0, this.#writtenAt + limits.inventoryPauseMs - performance.now());
   }
 
-  /** Applies the waiting deltas and sightings in order, until a time or until a delta with many rows is in memory. */
+  /**
+   * Applies the waiting deltas and sightings in order, until the deadline or until many rows are changed. With an
+   * infinite deadline, applies all of them.
+   */
   #applyUntil(deadline: number): void {
     if (this.#position === undefined) return;
     for (;;) {
@@ -511,10 +514,10 @@ export class InventoryEngine<A extends AssetsPart> {
     for (const table of eventTables)
       if (delta.from[table] !== this.#position![table])
         throw new Error(
-          `a delta of ${table} events begins after ${delta.from[table]} instead of ${this.#position![table]}`,
+          `a delta of ${table} events begins at ${delta.from[table]} instead of ${this.#position![table]}`,
         );
     for (const pass of delta.passes) {
-      // Sightings of batches that end in this pass.
+      // Sightings of batches whose events are all processed.
       while (this.#mayShift) yield* this.#shift(this.#pending.first!);
       const hosts = this.#pending.hostsUpTo(pass.table === 'network' ? pass.to : this.#position!.network);
       yield* this.#record(pass, hosts);

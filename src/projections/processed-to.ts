@@ -3,8 +3,8 @@ import type { InventoryTables } from '../inventory/store/tables.ts';
 
 /**
  * Returns the first sequence that the inventory has not processed. If the row that stores this sequence is
- * damaged, returns the sequence of the next event: skipping a few pending events is better than counting all
- * events twice.
+ * damaged, returns the sequence of the next event: skipping a few pending events is better than processing
+ * all events twice.
  */
 export function processedTo(
   { inventoryState }: Pick<InventoryTables, 'inventoryState'>,

@@ -74,7 +74,7 @@ export function connect<T extends object>(
   };
 }
 
-/** A connection without its interface. */
+/** A connection that calls methods by name, without a typed interface. */
 export interface Line {
   readonly call: CallMethod;
   readonly inFlightBytes: number;

@@ -22,7 +22,7 @@ export function createCounters<const N extends string>(names: readonly N[]): Cou
 export function openCounters<const N extends string>(names: readonly N[], buffer: SharedArrayBuffer): Counters<N> {
   const cells = new BigInt64Array(buffer);
   if (cells.length !== names.length) {
-    throw new RangeError(`counters: there are ${cells.length} cells for ${names.length} names`);
+    throw new RangeError(`counters: got ${cells.length} cells, expected one for each of ${names.length} names`);
   }
   const index = new Map(names.map((name, i) => [name, i]));
   if (index.size !== names.length) throw new RangeError('counters: duplicate name');

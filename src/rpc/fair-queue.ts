@@ -7,7 +7,7 @@ import { ServiceError } from '../errors.ts';
 import type { Pool, PoolStats, RunOptions, TaskTable } from './pool.ts';
 
 export interface FairQueueOptions {
-  /** Number of threads of the pool. */
+  /** Number of threads in the pool. */
   readonly threads: number;
   /** Maximum waiting long tasks; beyond it `run` fails with OVERLOADED. */
   readonly maxQueue: number;
@@ -58,7 +58,7 @@ class FairQueue {
   #waiting = 0;
   /** Number of running long tasks, plus slots that pause after a long task. */
   #longRunning = 0;
-  /** Functions that end the pause of a slot. */
+  /** Functions that end a slot's pause. */
   readonly #rests = new Set<() => void>();
   #closing: Promise<void> | undefined;
   #whenDrained: (() => void) | undefined;
@@ -128,7 +128,7 @@ class FairQueue {
       const [caller, line] = turn;
       const [waiting] = line;
       this.#leave(caller, waiting!);
-      // Moves the caller to the end of the order.
+      // The caller moves to the end, so that callers take turns.
       if (this.#queues.delete(caller)) this.#queues.set(caller, line);
       this.#longRunning++;
       const beganAt = performance.now();

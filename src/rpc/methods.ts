@@ -8,7 +8,7 @@ export type Implementation<T> = {
 
 declare const interfaceOf: unique symbol;
 
-/** The names of all methods of `T`, which a connection offers and a worker serves. */
+/** The names of all methods of `T`. A connection offers these methods, and a worker serves them. */
 export interface MethodList<T> {
   readonly names: readonly (keyof T & string)[];
   /** Ties the list to its interface; exists only as a type. */

@@ -17,9 +17,7 @@ export interface SuperviseOptions<T> extends HeapLimits, Pick<ConnectOptions, 'o
   /** Data that is cloned into the worker at each start, so it must not contain transferred buffers. */
   readonly workerData: unknown;
   readonly maxInFlightBytes?: number;
-  /**
-   * Returns whether the worker is not restarted after it died with `error`. Default: no error is final.
-   */
+  /** Returns whether `error` is final: the worker is then not restarted. Default: no error is final. */
   isFinal?(error: Error): boolean;
   /**
    * Called when the worker died with a final error, or twice within a minute (a failed restart counts). All

@@ -92,7 +92,7 @@ export class DetectionRules {
   #now: InEffect;
   /** Number of matches by rule, and of findings by correlation, since the start or since the rule was enabled. */
   readonly #hits = new Map<string, number>();
-  /** Longest processing time of a record in milliseconds, by rule, since the rules were changed. */
+  /** Longest processing time of a record in milliseconds, by rule, since the last change of the rules. */
   #slow = new Map<string, number>();
   readonly #queue = new SerialQueue();
   #waiting = 0;
@@ -161,8 +161,8 @@ export class DetectionRules {
   }
 
   /**
-   * Creates a rule. @throws INVALID_REQUEST naming line and field; CONFLICT if the id already exists or a
-   * limit of the rules is reached
+   * Creates a rule. @throws INVALID_REQUEST naming line and field; CONFLICT if the id already exists or a rule limit is
+   * reached
    */
   create({ source, enabled = true }: RuleInput, by: Actor): Promise<{ id: string; rule: Rule }> {
     return this.#inTurn(by, async () => {
@@ -188,8 +188,8 @@ export class DetectionRules {
   }
 
   /**
-   * Changes a rule. @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST; CONFLICT for the text of a rule from a folder
-   * or if a limit of the rules is reached
+   * Changes a rule. @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST; CONFLICT if the text of a rule from a rule
+   * folder would change, or if a rule limit is reached
    */
   update(
     id: string,
@@ -402,7 +402,7 @@ export class DetectionRules {
     return { rows, problems };
   }
 
-  /** Returns parsed rules by the SHA-256 of their texts. Texts in effect are not parsed again. */
+  /** Returns parsed rules by the SHA-256 of their texts. Texts of rules in effect are not parsed again. */
   async #parse(texts: readonly string[]): Promise<Map<string, ParsedRule>> {
     const found = new Map<string, ParsedRule>();
     const missing = new Map<string, string>();
@@ -455,7 +455,7 @@ export class DetectionRules {
     }
     for (const [at, its] of compiled.refused) {
       const { row, document } = applied[at]!;
-      // Problems found by the compilation also refer to lines of the text.
+      // A refused rule always has a problem, so that its state shows an error.
       problems.set(row.id, its.length > 0 ? its : [problemOf(document, [], 'is refused')]);
     }
     const errors = new Map(
@@ -481,8 +481,8 @@ export class DetectionRules {
       );
     const prepared = await this.#prepare(rows);
     const problems = prepared.problems.get(row.id);
-    // Broken rules are accepted only if they are disabled. An enabled rule is also refused if its cost
-    // displaces another rule.
+    // Broken rules are accepted only if they are disabled. An enabled rule is also refused if its cost would push
+    // another rule over the cost limit.
     if (row.enabled && problems !== undefined && problems.length > 0) throw broken(problems);
     const [displaced] = [...prepared.tooCostly].filter((id) => !this.#now.tooCostly.has(id) && id !== row.id);
     if (row.enabled && displaced !== undefined) {

@@ -39,7 +39,7 @@ export function ruleTasks(reader: Pick<StoreReader, 'blocks'>, cancelled: () => 
     parseRules: (texts: readonly string[]): ParsedRule[] => texts.map(parseOne),
     compileRules: (packed: SharedArrayBuffer): Compiled => compileAll(unpackRules(packed)),
     /**
-     * Compiles documents, of which the first `inEffect` documents are in effect and the other documents are to be
+     * Compiles documents together. The first `inEffect` documents are in effect; the other documents are to be
      * validated.
      */
     validateRules: ({ packed, inEffect }: { readonly packed: SharedArrayBuffer; readonly inEffect: number }) =>

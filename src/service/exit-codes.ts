@@ -64,8 +64,8 @@ Exit codes:
   1  the command failed
   2  invalid usage
   3  the service could not be reached or can't answer now, or another process holds the folder; fsck: no log found
-  4  rejected: an answer was malformed, wrongly signed, not included; or the service rejected the request (token, role);
-     verify: evidence does not convict; fsck: the log is damaged; restore: the backup is damaged
+  4  rejected: an answer was malformed, wrongly signed or not included; or the service rejected the request (token,
+     role); verify: evidence does not convict; fsck: the log is damaged; restore: the backup is damaged
   5  misbehaviour: the log was rolled back, forked or edited; verify: evidence convicts it
   6  the log is still empty (audit and mirror return 0 instead, as they wait for the first entry)
   7  start --strict: the log on disk was rolled back, is damaged or lost; rebuild: signed entries would be missing`;

@@ -37,7 +37,7 @@ export const requirements: readonly Requirement[] = [
       try {
         await loadPolicy(path);
       } catch (error) {
-        // The user who sets the path possibly cannot read the file, so details are only in the log of a failed start.
+        // The user who sets the path may lack access to the file, so details are only in the log of a failed start.
         if (!(error instanceof PolicyFileError)) throw error;
         throw new Error(error.place);
       }

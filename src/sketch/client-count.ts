@@ -1,7 +1,7 @@
 /**
- * The number of distinct clients. Up to 4,096 ascending hashes give the exact number. Above 4,096, the
- * registers of HyperLogLog (p = 12; Flajolet et al. 2007) give an estimate, with a standard error of
- * 1.04 / sqrt(4096) = 1.6 %. Hashes have 32 bits: among 4,096 clients, two collide with a probability of 1 in
+ * The number of distinct clients. Up to 4,096 clients, the number is exact: the count is a list of ascending hashes.
+ * Above 4,096, it is an estimate from the registers of HyperLogLog (p = 12; Flajolet et al. 2007), with a standard
+ * error of 1.04 / sqrt(4096) = 1.6 %. Hashes have 32 bits: among 4,096 clients, two collide with a probability of 1 in
  * 500. Adding and merging are unions: order and repetition do not matter. Counts are immutable.
  */
 export type ClientCount = Uint32Array | Uint8Array;
@@ -14,7 +14,7 @@ export const standardError = 1.04 / Math.sqrt(4096);
 const precision = 12;
 const registers = 2 ** precision;
 
-/** Returns an empty count that consists of registers from the start. */
+/** Returns an empty count that uses registers from the start. */
 export const noneEstimated = (): ClientCount => new Uint8Array(registers);
 
 /**

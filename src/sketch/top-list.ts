@@ -36,8 +36,8 @@ export class TopList {
   }
 
   /**
-   * Adds exact counts of distinct values, by number. Names are created only for values that are kept, so an
-   * address in a flood of distinct addresses takes 0.1 µs.
+   * Adds exact counts of distinct values, which `numbers` identifies. Names are created only for values that are kept,
+   * so an address in a flood of distinct addresses takes 0.1 µs.
    */
   add({ events, bytes }: Counted, numbers: Int32Array, nameOf: (number: number) => string): void {
     let leastEvents = Number.NEGATIVE_INFINITY;

@@ -72,7 +72,7 @@ export class AgentConnection {
     }
   }
 
-  /** A connection that ends, or receives bytes without a pending request, is not used again. */
+  /** Opens a connection. If it ends, or receives bytes without a pending request, it is not used again. */
   #connect(): Socket {
     const socket = connect(this.#path);
     socket.unref();

@@ -76,7 +76,7 @@ export function frameLength(bytes: Uint8Array): number | undefined {
   if (bytes.length < 4) return undefined;
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
   if (length < 1 || length > limits.maxAgentFrameBytes)
-    throw new AgentError(`the ssh-agent sent a frame of ${length} bytes`);
+    throw new AgentError(`the ssh-agent sent a frame of ${length} bytes, expected 1 to ${limits.maxAgentFrameBytes}`);
   return 4 + length;
 }
 

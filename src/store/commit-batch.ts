@@ -97,8 +97,8 @@ function reference(sensorId: string | undefined, event: string | undefined): str
 }
 
 /**
- * Pairs a finding with its event, if any. Returns an empty list if the id of the event already existed,
- * because the findings of that event were already counted.
+ * Pairs a finding or fact with its event, if any. Returns an empty list if the id of the event already existed,
+ * because the findings and facts of that event were already processed.
  */
 function withEvents<T extends Pick<Finding, 'event'>>(
   about: T,
@@ -109,7 +109,7 @@ function withEvents<T extends Pick<Finding, 'event'>>(
   return event === undefined ? [] : [{ about, events: [event] }];
 }
 
-/** The stored positions of the rows of a batch's blocks. */
+/** The result of storing a batch's blocks. */
 interface Stored {
   readonly blocks: CommittedBlock[];
   readonly refused: readonly PartialBlock[];
@@ -124,7 +124,7 @@ interface Stored {
 function appendBlocks(events: EventStore, buffers: readonly ArrayBuffer[]): Stored {
   const appended = buffers.map((buffer) => events.append(buffer));
   const opened = new Map<number, EventBlock>();
-  /** New positions of rows, for blocks of which some rows were not stored. */
+  /** Stored rows by submitted row, for each block of which some rows were not stored; undefined for other blocks. */
   const places = appended.map(({ kept }) => kept && new Map(Array.from(kept, (row, stored) => [row, stored])));
   return {
     blocks: appended.map(({ committed }) => committed).filter(({ rows }) => rows > 0),

@@ -36,7 +36,7 @@ interface ProcessingParts {
 const repeatMs = 100;
 /** Maximum time that a stop waits for the last delta, in milliseconds. Later, its events are processed again. */
 const lastDeltaMs = 5000;
-/** Time between two checks whether earlier events are processed, in milliseconds. */
+/** Interval between checks of whether earlier events are processed, in milliseconds. */
 const countedPollMs = 2;
 /**
  * Time after which in-memory counters are rebuilt after an aborted transaction, unless another transaction
@@ -58,9 +58,9 @@ export class EventProcessing {
   /** Time of the next write of the inventory, by performance.now(). */
   #inventoryDueAt = 0;
   #fallTimer: NodeJS.Timeout | undefined;
-  /** Damage that stopped the projection of events to derived data. */
+  /** Message of the damage that stopped the processing of events. */
   #halted: string | undefined;
-  /** Whether an error stopped the projection that was not damage. */
+  /** Whether an error other than damage stopped the processing of events. */
   #stopped = false;
   #closing = false;
 

@@ -22,7 +22,7 @@ export class IdempotencyStore {
   readonly #origin: number;
 
   /**
-   * Continues the time of the newest response.
+   * Starts the clock of the responses at the time of the newest stored response.
    *
    * @param steadyMs - returns monotonic milliseconds
    */

@@ -29,8 +29,8 @@ export interface LoggedAlert {
 }
 
 /**
- * Reads all data in the siem.mdb of a folder without a writer: every row of every table and every header of a
- * block of events. Checks that the parts named by headers exist, that events are found by the ids that
+ * Reads all data in a folder's siem.mdb, which no process may be writing: every row of every table and the header of
+ * every block of events. Checks that the parts named by headers exist, that events are found by the ids that
  * senders chose, and that no data of removed blocks remains. Damaged blocks that the store set aside are
  * skipped. `onLogged` receives each alert whose entry is in the outbox or the log.
  *
@@ -64,7 +64,7 @@ export async function inspectStore(folder: string, onLogged: (alert: LoggedAlert
 }
 
 /**
- * Returns all damage in the siem.mdb of a folder without a writer, including ranges of events that the store
+ * Returns all damage in a folder's siem.mdb, which no process may be writing. Includes ranges of events that the store
  * set aside. The tree of the file must be intact, because LMDB follows the tree.
  */
 export async function findDamage(folder: string): Promise<readonly string[]> {

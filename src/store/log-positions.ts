@@ -12,7 +12,7 @@ import { databaseFile, openTables, type Tables } from './tables.ts';
  */
 const compared = 256;
 
-/** Records of an event database about the positions of its entries in the log. */
+/** Positions in the log that an event database recorded for its entries. */
 export interface LogPositions {
   /** The life in which the positions were recorded; absent in the first life. */
   readonly life?: LogLife;
@@ -22,7 +22,7 @@ export interface LogPositions {
   readonly last?: EntryPosition;
   /** Ids of entries that wait to be logged, or to be recorded as logged. */
   readonly waiting?: ReadonlySet<string>;
-  /** Why the records cannot be compared, or cannot be completely compared, with the log. */
+  /** Reason why the records cannot be compared with the log, or only partly. */
   readonly unreadable?: string;
 }
 

@@ -12,7 +12,7 @@ const maxUncommitted = 2;
  */
 const pause = { share: 9, unlessEvents: 16_384 } as const;
 
-/** Runs a projector on the messages of a store, in steps, between which messages are received. */
+/** Runs a projector as the store's messages request. Runs it in steps, so that messages are received between steps. */
 export class ProjectorRunner {
   readonly #projector: Projector;
   readonly #send: (message: FromProjector) => void;
@@ -25,7 +25,7 @@ export class ProjectorRunner {
   #start = 0;
   #uncommitted = 0;
   #isAwaited = false;
-  /** Time before which no small delta is sent, by performance.now(). */
+  /** Earliest time of the next small delta, by performance.now(). */
   #pauseUntil = 0;
   #immediate: NodeJS.Immediate | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ export class ProjectorRunner {
   }
 
   #advance(to: Sequences, isBoundary: boolean): void {
-    // The first end may be in progress.
+    // The last end is replaced, unless it is a boundary or the first end, which may be in progress.
     if (this.#ends.length > 1 && !this.#isLastBoundary) this.#ends.pop();
     const last = this.#ends.at(-1) ?? this.#projector.position;
     if (to.network > last.network || to.dns > last.dns) {

@@ -12,7 +12,7 @@ export interface ThreadSettings extends ProjectorSettings {
   readonly detectorsOff: readonly DetectorId[];
 }
 
-/** A message of the thread. Errors are sent as faults, because cloning loses their class. */
+/** A message from the thread. Errors are sent as faults, because cloning loses their class. */
 export type FromThread = Exclude<FromProjector, { kind: 'failed' }> | FailedInThread;
 type FailedInThread = Omit<Extract<FromProjector, { kind: 'failed' }>, 'error'> & { readonly error: Fault };
 

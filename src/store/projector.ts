@@ -39,13 +39,13 @@ export interface ProjectorOptions {
 
 /** Limits of a delta; the time is in milliseconds. The pass that reaches a limit is completed. */
 const full = { events: 65_536, edges: 16_384, rows: 2048, ms: 250 } as const;
-/** Number of events of a pass after a pass with so many hosts, services and names. */
+/** After a pass with more hosts, services and names than this, the next pass has at most this many events. */
 const smallPass = 1024;
 
 /**
  * Derives deltas from stored events, in the order of their sequences: evidence of hosts and services, edges of the
  * graph, sums of the dashboard, and findings of behaviour detectors and intelligence. Reads committed events from the
- * database, and writes nothing: the store writes the deltas with the position up to which events are processed.
+ * database, and writes nothing: the store writes each delta together with the new position.
  */
 export class Projector {
   readonly #options: ProjectorOptions;
@@ -61,14 +61,14 @@ export class Projector {
   #clocks: Clocks = { now: 0, believed: 0 };
   #start: ProjectorStart | undefined;
   #position: Record<Table, number> = { network: 1, dns: 1 };
-  /** Position before the next delta. */
+  /** Position at which the next delta begins. */
   #deltaFrom: Sequences = this.#position;
   #passes: Pass[] = [];
-  /** Maximum number of events of the next pass. */
+  /** Maximum number of events in the next pass. */
   #passRows: number = limits.maxBlockRows;
   #findings: FoundInEvents[] = [];
   #states: (readonly [string, Uint8Array])[] = [];
-  /** Number of events of the next delta, and of hosts, services and other rows. */
+  /** Number of events in the next delta, and number of its hosts, services and other rows. */
   #taken = { events: 0, rows: 0 };
 
   constructor(options: ProjectorOptions) {
@@ -123,7 +123,7 @@ export class Projector {
     return this.#position;
   }
 
-  /** Reads the lists of intelligence again, if they have changed. */
+  /** Reads the intelligence lists again, if they have changed. */
   reloadIntel(): void {
     this.#events.refresh();
     this.#intel.forget();
@@ -170,7 +170,7 @@ export class Projector {
       if (this.#taken.events >= full.events || rowCount >= full.rows || this.#edges.rows >= full.edges) return false;
       if (performance.now() >= until) return false;
     }
-    // The last events are left out, or no longer stored.
+    // The last events may be left out, or may no longer be stored.
     this.#position[table] = Math.max(this.#position[table], to);
     return true;
   }
@@ -264,7 +264,7 @@ export class Projector {
 const firstOf = ({ block, first }: RowsOfBlock): number => block.firstSeq + first;
 const endOf = ({ block, end }: RowsOfBlock): number => block.firstSeq + end;
 
-/** Returns the number of events from a sequence on that are processed together. */
+/** Returns the number of events, starting with `seq`, that may be processed together. */
 function runLength(seq: number, suspects: ProjectorStart['suspects']): number {
   if (suspects.some(({ from, to }) => seq >= from && seq < to)) return 1;
   return Math.min(...suspects.map(({ from }) => (from > seq ? from - seq : Number.POSITIVE_INFINITY)));

@@ -16,8 +16,8 @@ interface Finding {
 const maxRepeats = 16;
 
 /**
- * Tracks the damage of siem.mdb that the main thread knows of. Reads that find a damaged block report the block to the
- * store, which sets the block aside, and are repeated.
+ * Tracks the damage of siem.mdb that the main thread knows of. If a read finds a damaged block, the store sets the
+ * block aside, and the read is repeated.
  */
 export class SiemDamage {
   readonly #store: Pick<Store, 'damage' | 'reportDamage'>;

@@ -50,9 +50,9 @@ const pauseMs = 1000;
 const saveEveryMs = 60_000;
 
 /**
- * Reads all blocks and rows of siem.mdb in the background, from disk. Damaged blocks are set aside, damaged
- * rows are counted, index entries of ids that do not lead to their events are written again, and data of
- * earlier versions gets checksums.
+ * Reads all blocks and rows of siem.mdb in the background, from disk. Damaged blocks are set aside, damaged rows are
+ * recorded, index entries that do not lead from an id to its event are written again, and checksums are added to data
+ * of earlier versions.
  */
 export class StoreScrub {
   readonly #parts: ScrubParts;

@@ -53,7 +53,7 @@ export interface IngestBatch {
    * with the same key.
    */
   readonly idempotency?: { readonly key: string; readonly digest: string };
-  /** The body's receipt statements, except the counts of `answer`. */
+  /** The receipt's statements about the body, except the counts in `answer`. */
   readonly receipt?: ReceiptDraft;
 }
 
@@ -65,7 +65,7 @@ export interface StoredReceipt {
   readonly batch?: Receipt['batch'];
 }
 
-/** The rows of a block that were stored, for a block with explicit ids that already existed. */
+/** The stored rows of a block in which some explicit ids already existed. */
 export interface PartialBlock {
   /** Index among the blocks of the batch. */
   readonly block: number;
@@ -362,7 +362,7 @@ export interface RetentionStatus {
   readonly max_bytes?: number;
   /** Current size of all events on disk, in whole pages. */
   readonly event_bytes: number;
-  /** How many milliseconds the clock of retention is behind the host's clock after a jump; otherwise 0. */
+  /** Milliseconds that the retention clock is behind the host's clock after a jump; otherwise 0. */
   readonly clock_behind_ms: number;
   /** When the oldest event of each table was received (epoch milliseconds). */
   readonly oldest: Readonly<Partial<Record<Table, number>>>;
@@ -470,13 +470,13 @@ export interface Store {
   /** Returns the oldest outbox rows, at most `limit`. Rows remain in the outbox until they are settled. */
   outbox(limit: number): Promise<OutboxRow[]>;
   /**
-   * Puts a critical event that belongs to no change in this database into the outbox, flushed. Callers must await this
-   * call before the action of the event takes effect, so that every action is logged. `id` (UUIDv7) becomes the id of
-   * the log entry; a call with an id may be repeated after WORKER_LOST, and the event is logged once. Throws
+   * Puts a critical event into the outbox, flushed. Used for events that belong to no change in this database. Callers
+   * must await this call before the reported action takes effect, so that every action is logged. `id` (UUIDv7) becomes
+   * the id of the log entry; a call with an id may be repeated after WORKER_LOST, and the event is logged once. Throws
    * UNAVAILABLE if the outbox is full.
    */
   record(event: CriticalEvent, id?: string): Promise<void>;
-  /** Removes settled outbox rows and writes their positions in the log to the alerts, in one transaction. */
+  /** Removes settled outbox rows, and records the log positions of alerts in the alerts, in one transaction. */
   settle(settlements: readonly Settlement[]): Promise<void>;
   /**
    * Returns the alerts, receipt batches or event batches whose entries were settled last: highest `place`
@@ -491,7 +491,7 @@ export interface Store {
    */
   enterLogLife(life: LogLife): Promise<void>;
   /**
-   * Logs again the entries that the log has lost, in one transaction: positions are removed from alerts, and
+   * Logs the lost entries again, in one transaction: positions are removed from alerts, and
    * alerts with severity high or above get another `alert.raised` outbox row; receipts and events are covered
    * by a new entry in the outbox.
    */
@@ -621,7 +621,7 @@ export interface Store {
   /**
    * Records damage found by a read. After this call resolves, all reads leave out the damaged block.
    *
-   * @param found - the details of the error of the read
+   * @param found - the details of the read's error
    */
   reportDamage(found: DamageFound): Promise<void>;
   /** Waits for a running copy, then closes the store. */
@@ -702,10 +702,7 @@ export interface EventHistogramQuery extends HistogramQuery {
   readonly filter: EventFilter;
 }
 
-/**
- * A query for the most frequent values of `by`, which is a filter of the table, among the matching events,
- * with their counts.
- */
+/** A query for the most frequent values of the filter `by` among the matching events, with their counts. */
 export interface EventValuesQuery {
   readonly table: Table;
   readonly filter: EventFilter;
@@ -778,8 +775,8 @@ export interface ListPage {
 /** A query for a part of the graph. */
 export interface TopologyQuery {
   /**
-   * Half-open range, epoch milliseconds. Widened to whole hours; to days if hours are no longer stored;
-   * otherwise to all data.
+   * Half-open range, epoch milliseconds. Widened to whole hours; to days if hours are no longer stored; to all data if
+   * days are no longer stored either.
    */
   readonly from?: number;
   readonly to?: number;

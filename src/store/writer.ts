@@ -111,7 +111,7 @@ import { waitingProjector } from './waiting-projector.ts';
 
 export interface StoreOptions {
   readonly dataDir: string;
-  /** Maximum time after an alert's last occurrence at which a finding joins the alert, in event time. */
+  /** Maximum time between an alert's last occurrence and a finding that joins the alert, in event time. */
   readonly alertWindowMs: number;
   /** Returns the current time, epoch milliseconds. */
   readonly clock?: () => number;
@@ -142,10 +142,7 @@ export interface StoreOptions {
    * events are not removed.
    */
   readonly retention?: Bounds;
-  /**
-   * How checks of stored data run: `by hand` means only when `checkAll` is called. Default: in the
-   * background.
-   */
+  /** Mode of the scrub. Default: stored data is checked in the background; `by hand`: it is not. */
   readonly scrub?: 'by hand';
   /** Called after opening, and after the flush of a transaction that changed anything a notice contains. */
   readonly onCommitted?: (notice: CommitNotice) => void;
@@ -235,7 +232,7 @@ class LmdbStore implements Store {
   readonly #onCommitted: (notice: CommitNotice) => void;
   /** Changed scans since the last notice. */
   #scans: ScanUpdate[] = [];
-  /** Sequences of the outbox and of the graph at the last notice. */
+  /** Sequences of the outbox, the graph and the first unprocessed events at the last notice. */
   #emitted: { outbox: number; topology: number; processed: Sequences } = {
     outbox: 0,
     topology: 0,
@@ -364,7 +361,8 @@ class LmdbStore implements Store {
     this.#completeRollups();
     this.#emit();
     this.#mergers = [
-      // Filling large blocks takes as long as counting their events, which therefore comes first.
+      // Large blocks are filled only while few events wait: filling a block takes as long as processing its events, and
+      // processing has priority.
       ...eventTables.map((table) => () => this.#events.mergeSmall(table, this.#inventory.backlog < fillingBacklog)),
       () => this.#topology.mergeSome(),
     ];
@@ -761,7 +759,7 @@ class LmdbStore implements Store {
     this.#processing.repeatLater();
   }
 
-  /** Builds the rollups if the file has none. While the disk is full, the next start builds them. */
+  /** Builds the rollups if the file has none. If the disk is full, the next start builds them. */
   #completeRollups(): void {
     if (!this.#hasRoom()) return;
     try {
@@ -893,7 +891,7 @@ class LmdbStore implements Store {
   }
 }
 
-/** Opens the projector of the options when there are events. */
+/** Returns the projector that the options name, which is opened when there are events. */
 function projectorOf(options: StoreOptions, receive: (message: FromProjector) => void): ProjectorPort {
   const settings = {
     dataDir: options.dataDir,

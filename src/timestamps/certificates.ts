@@ -16,7 +16,7 @@ const maxFileBytes = 2 ** 20;
 const maxChain = 8;
 
 /**
- * Parses the certificates of a PEM file.
+ * Parses the certificates in a PEM file.
  *
  * @throws Error if there is no certificate, or a certificate is not valid
  */
@@ -27,7 +27,7 @@ export function parseCertificates(pem: string): X509Certificate[] {
 }
 
 /**
- * Reads the certificates of a PEM file.
+ * Reads the certificates in a PEM file.
  *
  * @throws Error that names the setting
  */

@@ -1,4 +1,4 @@
-/** Reasons to reject a response of an authority or a token. */
+/** Reasons to reject a token, or an authority's response. */
 export type TimestampFault =
   /** Not a TimeStampResp or TimeStampToken in DER, or a required part is missing. */
   | 'malformed'

@@ -18,7 +18,7 @@ export interface TimestamperOptions {
   readonly checkpoint: () => Promise<string>;
   /** URLs of the authorities. */
   readonly authorities: readonly string[];
-  /** Certificates that must vouch for the authority's certificate. If undefined, any certificate is accepted. */
+  /** Trusted certificates, one of which must vouch for the authority's; if undefined, any certificate is accepted. */
   readonly trusted: readonly X509Certificate[] | undefined;
   readonly intervalMs: number;
   readonly timeoutMs: number;
@@ -33,7 +33,7 @@ export interface TimestamperOptions {
 interface AuthorityState {
   readonly url: string;
   pauseMs: number;
-  /** Time of the first and reason of the last failure since the last success. */
+  /** Time of the first failure, and reason for the last failure, since the last success. */
   failing?: { readonly since: number; reason: string } | undefined;
   timer?: NodeJS.Timeout;
 }

@@ -9,9 +9,9 @@ export interface SizedRoot {
 }
 
 /**
- * Shows that the tree of one root is a prefix of the tree of another: `path` leads from `firstRoot` to a
- * second root (RFC 6962 section 2.1.2). If that second root is signed and the log signed a different first
- * root too, the log has contradicted itself, because finding two trees with one root is infeasible.
+ * Shows that the tree with root `firstRoot` is a prefix of a tree with a second root: `path` leads from `firstRoot` to
+ * the second root (RFC 6962 section 2.1.2). If the log signed the second root and a different first root, the log has
+ * contradicted itself, because finding two trees with the same root is infeasible.
  */
 export interface Binding {
   readonly firstSize: number;
@@ -35,8 +35,9 @@ export function bindsElsewhere(sha256: Hasher, binding: Binding, first: SizedRoo
 }
 
 /**
- * Returns the first root that a consistency proof leads to, folded from its hashes left of the first size.
- * Undefined if the first size is a power of two, because the proof then omits its root, or if the length is wrong.
+ * Returns the first root to which a consistency proof leads, folded from the proof's hashes of leaves before the first
+ * size. Undefined if the first size is a power of two, because the proof then omits its root, or if the length is
+ * wrong.
  */
 export function firstRootOf(
   sha256: Hasher,

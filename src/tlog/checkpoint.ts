@@ -20,7 +20,7 @@ export interface Checkpoint {
 }
 
 /**
- * Parses a checkpoint. Faults: bad_note for an invalid text of a note; bad_checkpoint, bad_size, bad_base64,
+ * Parses a checkpoint. Faults: bad_note if the text cannot be the text of a note; bad_checkpoint, bad_size, bad_base64,
  * bad_hash.
  */
 export function parseCheckpoint(text: string): Checkpoint {

@@ -10,7 +10,7 @@ export const evidenceFormat = 'candor-evidence/3';
 export interface CheckpointFork {
   readonly message: string;
   readonly origin: string;
-  /** Time of the finding, ISO 8601, by the clock of the finder. */
+  /** Time of the finding, ISO 8601, by the finder's clock. */
   readonly foundAt: string;
   /** Complete notes. */
   readonly checkpoints: readonly [string, string];
@@ -21,8 +21,8 @@ export interface CheckpointFork {
 }
 
 /**
- * Returns a file that proves the contradiction offline. The reader must recognise the keys in the file as those of the
- * log.
+ * Returns a file that proves the contradiction offline. The reader must recognise the keys in the file as the log's
+ * keys.
  */
 export function writeForkEvidence(fork: CheckpointFork): string {
   const { message, origin, foundAt, checkpoints, binding, keys } = fork;
@@ -32,7 +32,7 @@ export function writeForkEvidence(fork: CheckpointFork): string {
   return `${JSON.stringify({ ...about, checkpoints, ...bindingField(binding), ...trusted }, null, 1)}\n`;
 }
 
-/** Returns an object with the member `proof` of evidence; without members if there is no binding. */
+/** Returns an object with the evidence's member `proof`; an empty object if there is no binding. */
 export function bindingField(binding: Binding | undefined) {
   if (binding === undefined) return {};
   const { firstSize, secondSize, firstRoot, path } = binding;

@@ -1,4 +1,4 @@
-/** Faults of numbers, hashes, proofs and heads from outside, one name for each. */
+/** Faults in untrusted numbers, hashes, proofs, heads and notes. */
 export type TlogFault =
   /** A tree size that is not a safe integer or is out of range, or a head that is not 48 bytes. */
   | 'bad_size'
@@ -60,7 +60,7 @@ export class TlogError extends Error {
   }
 }
 
-/** Throws an error for a bug in the computation, which is wrong for any input. */
+/** Throws an error for a bug in the computation: a state that no input may cause. */
 export function panic(message: string): never {
   throw new Error(`tlog: ${message}`);
 }

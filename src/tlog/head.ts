@@ -75,7 +75,10 @@ export function headToJson(head: TreeHead, signature: Uint8Array, signerKeyId: s
   };
 }
 
-/** Returns the integer that a JSON number holds. Above 2^53, rejects all but multiples of 1024: they may be rounded. */
+/**
+ * Returns the integer that a JSON number holds. Above 2^53, accepts only multiples of 1024, because other numbers may
+ * have been rounded.
+ */
 export function timestampFromNumber(timestamp: number): bigint {
   if (!Number.isInteger(timestamp)) throw new TlogError('bad_timestamp', `timestamp ${timestamp} is not an integer`);
   const ns = BigInt(timestamp);

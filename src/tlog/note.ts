@@ -38,7 +38,7 @@ export interface NoteSignature {
 export interface Note {
   /** The text, including its final newline. */
   readonly text: string;
-  /** Signatures in the order of the note, including repeated and unknown ones. */
+  /** Signatures in the order of the note, including repeated signatures and signatures by unknown keys. */
   readonly signatures: readonly NoteSignature[];
 }
 
@@ -207,7 +207,7 @@ function typedKey(type: number, publicKey: Uint8Array): Uint8Array {
   return Uint8Array.of(type, ...publicKey);
 }
 
-/** Checks a key name. White space is that of Unicode: `\s` lacks U+0085 and includes U+FEFF. */
+/** Checks a key name. White space is defined as in Unicode: `\s` lacks U+0085 and includes U+FEFF. */
 function checkName(name: string): void {
   if (name === '' || /[\p{White_Space}+]/u.test(name) || hasControl(name) || !name.isWellFormed()) {
     throw new TlogError('bad_key_name', 'the key name is empty or has a space, plus or control character');

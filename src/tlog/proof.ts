@@ -23,7 +23,7 @@ import {
 
 export type ProofPlan = readonly (readonly Coordinate[])[];
 
-/** Returns the stored hashes that PATH(leafIndex, D[treeSize]) consists of. */
+/** Returns the stored hashes from which PATH(leafIndex, D[treeSize]) is folded. */
 export function inclusionPlan(leafIndex: number, treeSize: number): ProofPlan {
   checkSize(treeSize);
   checkIndex(leafIndex, treeSize);
@@ -45,7 +45,7 @@ export function inclusionPlan(leafIndex: number, treeSize: number): ProofPlan {
   return steps.reverse();
 }
 
-/** Returns the stored hashes that PROOF(firstSize, D[secondSize]) consists of; 0 < firstSize ≤ secondSize. */
+/** Returns the stored hashes from which PROOF(firstSize, D[secondSize]) is folded; 0 < firstSize ≤ secondSize. */
 export function consistencyPlan(firstSize: number, secondSize: number): ProofPlan {
   checkSizes(firstSize, secondSize);
   const steps: Coordinate[][] = [];

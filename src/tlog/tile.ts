@@ -6,7 +6,7 @@
  *
  * The index is written in groups of three digits, all except the last prefixed with an x (1234067:
  * x001/x234/067). `.p/` marks tiles that are not full (256 wide) yet. Each tile is the bottom row of the page
- * (page.ts) with its address.
+ * (page.ts) with the same address.
  */
 import { TlogError } from './fault.ts';
 import { type PageAddress, pageColumns } from './page.ts';

@@ -42,7 +42,7 @@ export function formatTlogProof({ leafIndex, path, note, extra }: TlogProof): st
 
 /** Parses a tlog-proof without verifying path or note. Faults: bad_tlog_proof, bad_base64, bad_hash. */
 export function parseTlogProof(text: string): TlogProof {
-  if (text.length > maxNoteLength + maxExtraLength) throw wrong(`it has ${text.length} characters`);
+  if (text.length > maxNoteLength + maxExtraLength) throw wrong(`it is too long: ${text.length} characters`);
   const end = text.indexOf('\n\n');
   if (end < 0) throw wrong('there is no empty line before the checkpoint');
   const lines = text.slice(0, end).split('\n');
@@ -53,7 +53,7 @@ export function parseTlogProof(text: string): TlogProof {
   const index = /^index (0|[1-9][0-9]{0,15})$/.exec(lines.shift() ?? '')?.[1];
   if (index === undefined || !Number.isSafeInteger(Number(index)))
     throw wrong('there is no line "index <n>" with a canonical decimal below 2^53');
-  if (lines.length > maxPathLength) throw wrong(`the path has ${lines.length} hashes`);
+  if (lines.length > maxPathLength) throw wrong(`the path is too long: ${lines.length} hashes`);
   const path = lines.map((line, i) => {
     const hash = base64ToBytes(line, `hash ${i} of the path`);
     checkHash(hash, `hash ${i} of the path`);

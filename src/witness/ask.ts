@@ -65,7 +65,7 @@ function cosignatureOf({ key, text, now }: CosignatureRequest, body: string | un
   if (body === undefined) return failed('malformed', 'the response is too long or not valid UTF-8');
   try {
     const note = parseNote(`${text}\n${body}`);
-    // An empty line in the response would extend the text, which would then differ from the requested one.
+    // An empty line in the response would extend the text, which would then differ from the requested text.
     if (note.text !== text) return failed('malformed', 'the response has other lines besides signature lines');
     const signature = noteSignatureBy(note, key, verifyNative);
     if (signature === undefined) return failed('bad_signature', `there is no signature by ${key.name}`);
@@ -98,7 +98,7 @@ function failed(failure: WitnessFailure, detail: string): WitnessResponse {
   return { kind: 'failed', failure, detail };
 }
 
-/** Reads the response body; undefined if the body exceeds the limit, at which reading stops, or is not valid UTF-8. */
+/** Reads the response body, up to a limit. Returns undefined if the body exceeds the limit or is not valid UTF-8. */
 async function readBounded(response: Response): Promise<string | undefined> {
   const parts: Uint8Array[] = [];
   let length = 0;

@@ -27,7 +27,7 @@ export class Candidate {
   readonly text: string;
   /** Time at which the candidate was created, or of its earliest stored cosignature, in epoch milliseconds. */
   #createdAt: number;
-  /** Version, incremented with each cosignature, which shows whether a stored note is outdated. */
+  /** Version, incremented with each cosignature. Shows whether a stored note is outdated. */
   #version = 0;
   readonly #logSignature: NoteSignature;
   readonly #cosigned = new Map<PolicyWitness, Cosigned>();

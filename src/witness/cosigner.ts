@@ -33,7 +33,7 @@ export interface CosignerOptions {
   readonly now: () => number;
 }
 
-/** The checkpoint that `/checkpoint` serves, and the note of it on disk. */
+/** The checkpoint that `/checkpoint` serves, and its note on disk. */
 interface Published {
   readonly candidate: Candidate;
   readonly note: string;
@@ -283,7 +283,7 @@ export class Cosigner {
   }
 
   /**
-   * Returns whether `open` allows publication. The setting compensates for silent witnesses, but not if enough
+   * Returns whether `open` allows publication. The setting applies if witnesses do not respond, but not if enough
    * witnesses for a quorum report a rollback.
    */
   #mayOpen(candidate: Candidate): boolean {

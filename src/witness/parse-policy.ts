@@ -57,7 +57,7 @@ export class PolicyError extends Error {
     this.line = line;
   }
 
-  /** Line and kind without content of the file: `line 3: unknown line`. */
+  /** Line and kind of the fault, without content of the file: `line 3: unknown line`. */
   get place(): string {
     const kind = this.fault.replaceAll('_', ' ');
     return this.line === 0 ? kind : `line ${this.line}: ${kind}`;

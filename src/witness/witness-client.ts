@@ -10,7 +10,7 @@ import type { PolicyWitness } from './policy.ts';
 export interface WitnessClientOptions {
   /** Returns the consistency proof from the first to the second size; 0 < first < second. */
   readonly consistency: (first: number, second: number) => Promise<readonly Hash[]>;
-  /** Returns the root of the first leaves (a power of two) in the tree of the second size; 0 < first < second. */
+  /** Returns the root of the first `first` leaves in a tree of `second` leaves. `first` is a power of two, < second. */
   readonly firstRoot: (first: number, second: number) => Promise<Hash>;
   /** Returns the current time in epoch milliseconds. */
   readonly now: () => number;

@@ -39,7 +39,7 @@ export function originHash(origin: string): string {
  *
  *     key.json                      the private key
  *     <origin hash>.checkpoint      for each log, the last cosigned note
- *     <origin hash>.<id>.evidence.json   contradiction of a log: never overwritten, limited in number per log
+ *     <origin hash>.<id>.evidence.json   contradiction by a log: never overwritten, limited in number per log
  *     <origin hash>.<time>-<id>.rejected.note   signed by the log but not cosigned: does not convict alone
  *     lock
  *
@@ -101,7 +101,7 @@ export class WitnessState {
 
   /**
    * Reads the key without locking the folder, because another process may hold it. If there is no key,
-   * creates one like `open`.
+   * creates one as `open` does.
    */
   static async readKey(path: string, name: string | undefined): Promise<WitnessKey> {
     const file = join(path, keyFileName);

@@ -26,7 +26,7 @@ export type Answer =
   | { readonly status: 400 | 403 | 404 | 422 | 503; readonly reason: string };
 
 /**
- * A contradiction of a log: the log signed two trees, neither of which extends the other. Both notes have
+ * A contradiction by a log: the log signed two trees, neither of which extends the other. Both notes have
  * the signature of the log.
  */
 export interface Contradiction {
@@ -47,7 +47,7 @@ export interface WitnessOptions {
   readonly logs: readonly VerifierKey[];
   /** Returns the current time in epoch milliseconds. */
   readonly now: () => number;
-  /** Called when a log contradicts itself, once the evidence is on disk and before the response. */
+  /** Called when a log contradicts itself: before the response, after the attempt to store the evidence. */
   readonly onContradiction: (found: Contradiction) => void;
 }
 
@@ -182,9 +182,7 @@ function readRequest(body: Uint8Array): Parsed | Answer {
   }
 }
 
-/**
- * Returns signatures by the known keys; empty if one of them is invalid, which invalidates the note (C2SP signed-note).
- */
+/** Returns signatures by the known keys; empty if any is invalid: the note is then invalid (C2SP signed-note). */
 function signaturesOf(note: Note, keys: readonly VerifierKey[]): NoteSignature[] {
   try {
     return keys.map((key) => noteSignatureBy(note, key, verifyNative)).filter((signature) => signature !== undefined);
@@ -194,7 +192,7 @@ function signaturesOf(note: Note, keys: readonly VerifierKey[]): NoteSignature[]
   }
 }
 
-/** Returns why this checkpoint must not be cosigned after the stored checkpoint; undefined if it may be cosigned. */
+/** Returns the response that rejects this checkpoint; undefined if it may be cosigned after the stored checkpoint. */
 function compare(kept: LastCosigned | undefined, { request, checkpoint }: Parsed): Answer | undefined {
   const keptSize = kept?.size ?? 0;
   if (request.oldSize !== keptSize) return { status: 409, size: keptSize };

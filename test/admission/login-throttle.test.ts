@@ -25,7 +25,7 @@ test('at the limit of failures, further attempts are rejected until the minute i
   expect(() => begin(throttle, ['name a'], now + 60_000)).not.toThrow();
 });
 
-test.each([365 * 86_400_000, -365 * 86_400_000])('a clock jump of %d ms ends a lockout, but not the limit', (leap) => {
+test.each([365 * 86_400_000, -365 * 86_400_000])('a clock jump of %d ms ends a lockout, not the limit', (leap) => {
   const throttle = new LoginThrottle();
   fail(throttle, ['name a'], most);
   for (const at of [now + leap, now + leap + 60_000, now + 60_000]) {
@@ -73,7 +73,7 @@ test('an attacker who keeps failing is stopped and does not lock out the owner',
   expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
 });
 
-test('many attackers are stopped by the limit of the account, which can still sign in from known addresses', async () => {
+test('the account limit stops many attackers, but not sign-ins from known addresses', async () => {
   const throttle = new LoginThrottle();
   expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
   for (let i = 0; i < limits.maxAccountLoginFailuresPerMinute; i++)

@@ -35,7 +35,7 @@ function valuesOf(alert: Alert, by: (typeof alertGroupings)[number]): (string | 
   return [alert[by]];
 }
 
-test('groups equal those of a naive count, largest first; all other values are counted together', () => {
+test('groups equal the groups of a naive count, largest first; all other values are counted together', () => {
   fc.assert(
     fc.property(alerts, fc.constantFrom(...alertGroupings), fc.integer({ min: 1, max: 4 }), (all, by, limit) => {
       const found = validate(AlertGroups, groupAlerts(readerOf(numbered(all)), { by, filter: everyAlert, limit }));

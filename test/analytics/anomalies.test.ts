@@ -25,7 +25,7 @@ describe('anomalous buckets', () => {
     expect(places([...Array(20).fill(0), 5000, 0], 'minute', 10)).toEqual([]);
   });
 
-  test('are not caused by random variation, which is the square root of a count', () => {
+  test('are not caused by random variation (the square root of a count)', () => {
     expect(places([...Array(30).fill(100), 130, 75, 100], 'minute')).toEqual([]);
     expect(places([...Array(30).fill(100), 140, 60, 100], 'minute')).toEqual([30, 31]);
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { layers } from './layers.ts';
 import { files, type Import, importsOf, root, target } from './read-imports.ts';
 
-/** The only file that may import each package of a vendor. */
+/** For each vendor package, the only file that may import it. */
 const vendors = {
   'uWebSockets.js': 'src/http/uws.ts',
   piscina: 'src/rpc/pool.ts',
@@ -31,7 +31,7 @@ describe('the layers', () => {
   });
 
   it.each(Object.entries(layers))(
-    'include %s, which imports only the folders that it may import',
+    'include %s, whose imports are only from folders that it may import',
     (layer, { may, types = [] }) => {
       const wrong = imports.filter((one) => {
         const to = target(one);
@@ -82,7 +82,7 @@ it('client, console, contract and tlog run in a browser: they do not import Node
   expect(wrong.map(shown)).toEqual([]);
 });
 
-it('client and console use parsers of addresses and event ids, which do not import Node modules', () => {
+it('the parsers of addresses and event ids that client and console use do not import Node modules', () => {
   const of = imports.filter(({ file }) => /^src\/(client|console)\//.test(file)).map(target);
   const used = [...new Set(of.filter((file) => /^src\/(events|net)\//.test(file ?? '')))].sort();
   expect(used).toEqual(['src/events/event-id.ts', 'src/net/ip.ts']);
@@ -97,7 +97,7 @@ it('Node modules are imported with the prefix node:, so that no package can repl
   expect(imports.filter(({ from }) => bare.test(from)).map(shown)).toEqual([]);
 });
 
-it('a worker file has at most 40 lines, which connect and expose its functions', () => {
+it('a worker file has at most 40 lines, and only exposes functions from src', () => {
   const workers = files.filter((file) => file.startsWith('workers/'));
   for (const file of workers) {
     const lines = readFileSync(join(root, file), 'utf8')
@@ -105,7 +105,7 @@ it('a worker file has at most 40 lines, which connect and expose its functions',
       .filter((line) => line.trim() !== '');
     expect(lines.length, file).toBeLessThanOrEqual(40);
     expect(importsOf(file).map(shown).join('\n')).toMatch(
-      // An ssh-agent is awaited without an event loop, which src/rpc needs.
+      // Callers wait for an ssh-agent without an event loop, but src/rpc needs an event loop.
       /rpc\/(expose|pool)\.ts|ssh-agent\/blocking-agent\.ts|store\/projector-thread\.ts/,
     );
   }

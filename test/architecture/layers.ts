@@ -23,9 +23,9 @@ export const layers: Readonly<Record<string, Layer>> = {
   net: { may: ['errors', 'contract'] },
   /** limits of requests, connections and logins */
   admission: { may: ['errors', 'limits', 'net'] },
-  /** reading, writing and checking files and folders; work in order */
+  /** reading, writing and checking files and folders; serial queues */
   files: { may: ['errors', 'limits'] },
-  /** hashes, distinct counts, lists of the largest */
+  /** hashes, distinct counts, lists of the largest values */
   sketch: { may: [] },
   /** LMDB: rows with checksums, group commit, lists */
   database: { may: ['errors', 'contract', 'net', 'files', 'sketch'], types: ['events', 'store'] },

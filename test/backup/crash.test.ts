@@ -152,7 +152,7 @@ function runUntilKilled(args: readonly string[], delayMs?: number, word = ''): P
     child.on('close', (code, signal) => {
       clearTimeout(timer);
       if (signal === 'SIGKILL' || (code === 0 && delayMs !== undefined)) resolve(out.split('\n').filter(Boolean));
-      else reject(new Error(`the child ended by itself: ${errors}`));
+      else reject(new Error(`the child ended before it was killed: ${errors}`));
     });
   });
 }

@@ -69,7 +69,7 @@ test('two restores of one backup and the original sign different entries without
   }
 });
 
-test('a restore needs no private key of the backup', async () => {
+test('a restore does not need the private keys of the log in the backup', async () => {
   const parts = await openParts(newFolder());
   await addAlerts(parts, 0, 3);
   const { attributes } = await backUp(parts);
@@ -140,7 +140,7 @@ describe('a copied data folder', () => {
     expect((await accepted.ledger.status()).health).toEqual({ state: 'ok' });
   });
 
-  test('is not assumed after a rename on the same volume', async () => {
+  test('is not reported after a rename on the same volume', async () => {
     const { original } = await copied();
     const renamed = `${original}-renamed`;
     renameSync(original, renamed);
@@ -198,7 +198,7 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
     await expectRollback(dataDir);
   });
 
-  test('continues as a new life once the operator accepts the loss; missing alerts are logged again, once', async () => {
+  test('continues as a new life after the loss is accepted, and logs each missing alert exactly once', async () => {
     const { dataDir, seen } = await rolledBack();
     const places = { logPositions: () => readLogPositions(dataDir) };
     expect(await rebuild({ dataDir, ...places })).toMatchObject({
@@ -300,7 +300,7 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
     ['is missing', (path) => rmSync(path)],
     ['is empty', (path) => writeFileSync(path, '')],
     ['is not a database', (path) => writeFileSync(path, Buffer.alloc(5000, 'x'))],
-  ])('is a finding if siem.mdb %s and cannot be compared', async (_, damage) => {
+  ])('is reported as a finding if siem.mdb %s and cannot be compared', async (_, damage) => {
     const { dataDir } = await rolledBack();
     damage(join(dataDir, 'siem.mdb'));
     const ledger = await openLedger({ dataDir, logPositions: () => readLogPositions(dataDir) });
@@ -412,7 +412,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     await openedOnce(dataDir, 6);
   });
 
-  test("the siem.mdb of a copy beside the log of the original is a rollback, even if the original's life began later", async () => {
+  test("a copy's siem.mdb with the original's log is a rollback, even if the original's life began later", async () => {
     const dataDir = await inLaterLife();
     const copy = newFolder();
     cpSync(dataDir, copy, { recursive: true });

@@ -50,7 +50,7 @@ async function wentBack() {
   return { dataDir, put };
 }
 
-/** Opens the service twice: all eight alerts are in the log, once each, and a backup succeeds. */
+/** Opens the service twice, and checks that all eight alerts are in the log once each and that a backup succeeds. */
 async function checkGoesOn(dataDir: string, entries: number): Promise<void> {
   for (const size of [entries, entries + 1]) {
     const parts = await openParts(dataDir);
@@ -64,13 +64,13 @@ async function checkGoesOn(dataDir: string, entries: number): Promise<void> {
   }
 }
 
-test('alerts with lost entries are logged again, once, after an accepted loss', async () => {
+test('alerts with lost entries are logged again exactly once after an accepted loss', async () => {
   const { dataDir } = await wentBack();
   expect(await rebuild({ dataDir, acceptLoss: true })).toMatchObject({ outcome: 'accepted' });
   await checkGoesOn(dataDir, 9);
 });
 
-test('every alert is logged again, once, in a new log', async () => {
+test('every alert is logged again exactly once in a new log', async () => {
   const { dataDir } = await wentBack();
   await beginNewLog({ dataDir, evenIfThere: true });
   await checkGoesOn(dataDir, 9);
@@ -111,7 +111,7 @@ test('a stopped service can be backed up after an accepted loss, before any star
 });
 
 describe('receipts with lost entries', () => {
-  /** Prepares a log with the entries of two receipts, while siem.mdb has five. */
+  /** Prepares a log with the entries of two receipts, while siem.mdb has five receipts. */
   async function withReceipts() {
     const [dataDir, kept] = [newFolder(), join(newFolder(), 'older.mdb')];
     const first = await openParts(dataDir);
@@ -146,20 +146,20 @@ describe('receipts with lost entries', () => {
     }
   }
 
-  test('are a rollback, even without anchor and journal', async () => {
+  test('are reported as a rollback, even without anchor and journal', async () => {
     const { dataDir } = await withReceipts();
     for (const name of ['anchor.json', 'journal.ndjson']) rmSync(join(dataDir, name));
     const { health } = await (await openParts(dataDir)).ledger.status();
     expect(health).toMatchObject({ fault: 'rollback', advice: expect.stringContaining('receipts') });
   });
 
-  test('are logged again, once, after an accepted loss', async () => {
+  test('are logged again exactly once after an accepted loss', async () => {
     const { dataDir, ids } = await withReceipts();
     expect(await rebuild({ dataDir, acceptLoss: true })).toMatchObject({ outcome: 'accepted' });
     await checkReceipts(dataDir, ids);
   });
 
-  test('are logged again, once, in a new log, in several rounds', async () => {
+  test('are logged again exactly once in a new log, in several rounds', async () => {
     const { dataDir, ids } = await withReceipts();
     await beginNewLog({ dataDir, evenIfThere: true });
     const ledger = await openLedger({ dataDir });

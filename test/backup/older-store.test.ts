@@ -32,7 +32,7 @@ async function folderAfter(then: (parts: Parts) => Promise<unknown>) {
   return { dataDir, putBack: (name: string) => cpSync(join(older, name), join(dataDir, name)) };
 }
 
-/** Returns the finding of a start about the age of siem.mdb. */
+/** Starts the parts, and returns the finding about the age of siem.mdb, if any. */
 async function reported(dataDir: string, meanwhile?: (parts: Parts) => Promise<unknown>) {
   const parts = await openParts(dataDir);
   const { health, findings } = await parts.ledger.status();
@@ -43,7 +43,7 @@ async function reported(dataDir: string, meanwhile?: (parts: Parts) => Promise<u
 }
 
 const moreAlerts = (parts: Parts) => addAlerts(parts, 10);
-/** Adds an alert that is stored, but not logged. */
+/** Adds an audit record, which is stored but not logged. */
 const lowAlert = (parts: Parts) =>
   parts.store.addAudit([{ time: '2026-11-21T08:00:00.000Z', id: crypto.randomUUID() } as never]);
 
@@ -75,7 +75,7 @@ describe('an older copy of siem.mdb', () => {
     expect(await reported(dataDir, moreAlerts)).toBeUndefined();
   });
 
-  test('is reported even if nothing was logged since', async () => {
+  test('is reported even if nothing has been logged since the copy', async () => {
     const { dataDir, putBack } = await folderAfter(async (parts) => {
       for (let n = 0; n < 3; n++) await lowAlert(parts);
     });
@@ -112,7 +112,7 @@ describe('an older copy of siem.mdb is not reported', () => {
     expect(await reported(dataDir)).toBeUndefined();
   });
 
-  test('after a restore, whose copy has fewer transactions, and in the life that the restore begins', async () => {
+  test('after a restore, although the restored copy has fewer transactions, and in a later life', async () => {
     let backup = '';
     const { dataDir } = await folderAfter(async (parts) => {
       backup = (await backUp(parts)).attributes.path!;

@@ -242,7 +242,7 @@ describe('a restore is rejected', () => {
     const { path } = await backedUp(0);
     const dataDir = newFolder();
     writeFileSync(join(path, 'siem.mdb'), readFileSync(join(path, 'siem.mdb')).subarray(0, 5000));
-    await expect(restore(path, dataDir)).rejects.toThrow(/siem\.mdb of the backup has 5000 bytes/);
+    await expect(restore(path, dataDir)).rejects.toThrow(/siem\.mdb in the backup has 5000 bytes/);
     rmSync(join(path, 'siem.mdb'));
     await expect(restore(path, dataDir)).rejects.toThrow(/siem\.mdb is missing/);
     expect(readdirSync(dataDir).sort()).toEqual(['format.json', 'lock']);

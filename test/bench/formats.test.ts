@@ -63,7 +63,7 @@ describe.each([...formatNames, ...mixNames])('%s', (name) => {
 });
 
 describe('mixes of traffic', () => {
-  /** Hosts, pairs of hosts with a port, and the share of lines whose pair and port no earlier line has, by round. */
+  /** Returns the number of hosts and, by round, the share of lines whose hosts and port no earlier round has. */
   const shapeOf = (name: Parameters<typeof linesOf>[0], count: number, rounds: number) => {
     const moving = formatOf(name).bodies(linesOf(name, count), count);
     const [hosts, tuples] = [new Set<string>(), new Set<string>()];
@@ -114,7 +114,7 @@ interface Conn {
 
 /** Zeek's uid, at any position, and Suricata's flow_id. */
 const identifiers = /\bC[0-9A-Za-z]{15,17}(?=\\?"|\t)|"flow_id":\d{15}/g;
-/** Seconds in Zeek and Splunk formats, and times in all other formats. */
+/** Timestamps: seconds in Zeek and Splunk formats, and ISO 8601 in all other formats. */
 const moments = /\d{10}(?=\.\d{1,6}[,\t])|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/g;
 
 function inSeconds([text]: RegExpMatchArray): number {

@@ -80,7 +80,7 @@ describe('the page', () => {
     ]);
   });
 
-  test("shows a question for each benchmark, which is the first sentence of the benchmark's file", () => {
+  test('shows a question for each benchmark: the first sentence of its file', () => {
     for (const name of benchmarkNames) {
       const about = aboutIn(readFileSync(new URL(`../../bench/${name}.ts`, import.meta.url), 'utf8'));
       expect(about, name).toMatch(/^[A-Z][^?]+\?/);
@@ -88,7 +88,7 @@ describe('the page', () => {
   });
 });
 
-describe('rows of rounds', () => {
+describe('result rows of repeated measurements', () => {
   test('have the median with the lowest and the highest value, or only the value for one round', () => {
     const of = { question: 'q', variant: 'v', unit: 'ms' };
     expect(rowOfRounds(of, [10.4, 2.2, 7.3], Math.round)).toEqual({ ...of, value: 7, low: 2, high: 10 });

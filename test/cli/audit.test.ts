@@ -294,7 +294,7 @@ describe('candor audit --compare', () => {
   test.each([
     [1, 'FORK'],
     [2, 'INCONSISTENT'],
-  ])('convicts a log by two views of its fork (%i more entries: %s)', async (more, code) => {
+  ])('proves a fork from the pins of two auditors (%i more entries: %s)', async (more, code) => {
     await log.append(2);
     await pinned(log, state);
     copyFileSync(state, other());
@@ -396,7 +396,7 @@ describe('candor audit --watch', () => {
     expect(await watched.ended).toBe(exitCodes.misbehaviour);
   });
 
-  test('candor verify compares a pin with the log, too', async () => {
+  test('candor verify bypasses the cache, too', async () => {
     const proxy = await CachingProxy.before(log.url);
     onTestFinished(() => proxy.close());
     await log.append(2);
@@ -450,7 +450,7 @@ describe('candor audit with revoked keys', () => {
   const keyOf = async (purpose: string) =>
     String((await log.ledger.keys()).find((key) => key.svc_purpose === purpose && key.svc_state === 'active')?.kid);
 
-  test("accepts a later revocation of the pinned head's key, and rejects heads of this key from then on", async () => {
+  test("accepts a later revocation of the pinned head's key, and then rejects heads signed by that key", async () => {
     await log.append(2);
     const first = await keyOf('transparency-sth');
     const oldHead = await (await fetch(`${log.url}/api/transparency/sth`)).text();
@@ -464,7 +464,7 @@ describe('candor audit with revoked keys', () => {
     expect(await audit()).toMatchObject({ code: exitCodes.refused, json: { code: 'KEY_REVOKED' } });
   });
 
-  test('accepts and counts entries of a revoked event key that were logged before the revocation', async () => {
+  test('accepts and counts entries that were signed by an event key and logged before its revocation', async () => {
     await log.append(3);
     await log.ledger.revokeKey(await keyOf('event-signing'), 'stolen', 'system');
     await log.append(2);

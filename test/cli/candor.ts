@@ -13,7 +13,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command of the product in a separate process, like the launcher, until it ends. */
+/** Runs a command of the product in a separate process, as the launcher does, until it ends. */
 export function candor(...args: readonly string[]): Promise<Ended> {
   return candorIn({}, ...args);
 }

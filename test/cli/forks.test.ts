@@ -191,7 +191,7 @@ const forks: readonly Fork[] = [
   },
 ];
 
-describe('a fork is detected, and the evidence convicts without the server', () => {
+describe('a forked or altered log is detected, and evidence of a fork convicts without the server', () => {
   test.each(forks)('$code: $what', async ({ begin, kept = 0, size, between, fork, code, convicts }) => {
     await begin?.();
     if (kept > 0) await log.append(kept);

@@ -23,7 +23,7 @@ import { candor, candorIn } from './candor.ts';
 
 const timeout = 300_000;
 
-test('for an intact log, candor fsck exits with 0 and prints size and root, as text and as JSON, by folder, file or CANDOR_DATA_DIR', {
+test('for an intact log, candor fsck exits with 0 and prints size and root, as text and as JSON, for a folder, a file or CANDOR_DATA_DIR', {
   timeout,
 }, async () => {
   const log = await logOf(5, 20);
@@ -66,7 +66,7 @@ test('for a damaged log, candor fsck exits with 4, and each finding has its code
     ]),
   });
   const people = await candor('fsck', log.dataDir);
-  expect(people.stdout).toContain('entry_altered: entry 7 does not hash to its leaf');
+  expect(people.stdout).toContain('entry_altered: entry 7 does not match its leaf hash');
   expect(people.stdout).toContain('candor rebuild --dry-run');
   expect(people.stdout).not.toContain('verified');
 });

@@ -49,7 +49,7 @@ async function served(): Promise<string> {
 }
 
 /**
- * Checks the copy like a client that knows only its URL: checkpoint, tiles, and every entry with its signature.
+ * Checks the copy as a client does that knows only its URL: checkpoint, tiles, and every entry with its signature.
  */
 async function audited(): Promise<number> {
   const copy = httpLog(await served());
@@ -215,7 +215,7 @@ test('candor mirror follows the log with --watch, survives an outage, reports ea
   expect(await audited()).toBe(5);
 });
 
-test('without the pin of the folder, a fork leaves the folder unchanged and is saved as evidence; an unsigned checkpoint is not misbehaviour', async () => {
+test('without a pin, an altered checkpoint is rejected, and a fork is saved as evidence', async () => {
   await log.append(3);
   const copy = await log.snapshot();
   await log.append(2);

@@ -32,7 +32,7 @@ function freePort(): Promise<number> {
 }
 
 describe('the commands candor backup and candor restore', () => {
-  test("move no auditor's pin to the restored log", async () => {
+  test("do not move an auditor's pin to the restored log", async () => {
     const port = await freePort();
     const start = async () => {
       service = await startService({ dataDir, env: { CANDOR_PORT: String(port) } });
@@ -78,7 +78,7 @@ describe('the commands candor backup and candor restore', () => {
     expect(running.output.join('\n')).toMatch(/regression +restored from a backup .*went back from/);
     const health = await (await fetch(`${running.url}/health`)).json();
     expect(health).toMatchObject({ status: 'ok', ledger: 'ok', regression: { event: 'restored' } });
-    // A new life has keys without a chain of rotations, so the pin of the old life cannot follow them.
+    // No chain of rotations leads to the keys of a new life, so a pin of the old life cannot follow them.
     for (let n = 0; n < 8; n++) await tokenFor(running, 'viewer');
     expect((await audit('late')).code).not.toBe(exitCodes.ok);
     expect((await audit('early')).code).not.toBe(exitCodes.ok);

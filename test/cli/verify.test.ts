@@ -106,7 +106,7 @@ describe('candor verify of forged statements', () => {
     });
   });
 
-  test('--pin: a different tree of the pinned size leaves evidence that convicts, offline and online', async () => {
+  test('--pin: a different tree of the pinned size leaves evidence of misbehaviour, offline and online', async () => {
     await log.append(3);
     await pinned(log, state);
     await log.tamper((data) => rewrite(data, (entries) => Object.assign(entries[1]!, { actor: 'mallory' })));
@@ -128,7 +128,7 @@ describe('candor verify of forged statements', () => {
     }
   });
 
-  test('--pin of another log is not evidence', async () => {
+  test('--pin: the pin of another log is rejected, but not reported as misbehaviour', async () => {
     await log.append(1);
     await pinned(log, state);
     const other = await ServedLog.start();
@@ -188,8 +188,8 @@ describe('candor verify of forged statements', () => {
 const witness = formatVerifierKey(keyPair('witness.example/w', 4).public);
 
 /**
- * Acts as a man in the middle: publishes additional keys with the log's keys, and extends the log's tree of three
- * entries by one entry.
+ * Changes the log's responses as a man in the middle: adds the attacker's keys to the published keys, and a forged
+ * entry to the tree of three entries.
  */
 async function forgeEntry(of: ServedLog): Promise<void> {
   const [sth, event] = ['transparency-sth', 'event-signing'].map((purpose, i) => {
@@ -278,7 +278,7 @@ describe('candor verify of checkpoint and timestamps', () => {
   });
   afterEach(() => authority.close());
 
-  /** Appends the entry of a timestamper for the current checkpoint. */
+  /** Appends an entry with a timestamp of the current checkpoint, as a timestamper does. */
   async function timestamp(): Promise<void> {
     const checkpoint = await log.ledger.checkpoint();
     const hash = sha256(new TextEncoder().encode(checkpoint));
@@ -295,7 +295,7 @@ describe('candor verify of checkpoint and timestamps', () => {
     return bundle;
   }
 
-  test('limits the time of an entry on both sides; openssl and candor verify accept the extracted files', async () => {
+  test('bounds the time of an entry on both sides; openssl and candor verify accept the extracted files', async () => {
     await log.append(2);
     const from = Math.floor(Date.now() / 1000) * 1000;
     await timestamp();
@@ -338,7 +338,7 @@ describe('candor verify of checkpoint and timestamps', () => {
     expect((await candor('verify', bundle, '--extract', parts)).code).toBe(exitCodes.failed);
   });
 
-  test('convicts under an ended key only if a cosignature or a timestamp predates its end, and names the parties that attest this', async () => {
+  test('evidence under an ended key is conclusive only if a cosignature or a timestamp predates the end', async () => {
     await log.append(3);
     await pinned(log, state);
     await timestamp();
@@ -390,7 +390,7 @@ describe('candor verify of checkpoint and timestamps', () => {
     expect(stranger).toMatchObject({ ...acquits, json: { not_counted: [{ code: 'QUORUM_MISSED' }] } });
     expect((await judged('--witness', witness.vkey, '--quorum', '2')).code).toBe(exitCodes.usage);
 
-    // The auditor's pin was made before the key ended, and a proxy hides the ending from the auditor.
+    // The auditor's pin was made before the key ended, and a proxy hides the end of the key from the auditor.
     const stale = await kept('stale.json', { pinnedAt: now!, pinnedKeys: pin.keys, keys: pin.keys });
     const alone = await stale();
     expect(alone).toMatchObject(convicts);
@@ -400,7 +400,7 @@ describe('candor verify of checkpoint and timestamps', () => {
     expect(await stale('--keys', current, '--witness', witness.vkey)).toMatchObject(acquits);
   });
 
-  test('--tsa-ca trusts only timestamps of its authorities; an invalid token is rejected with and without --tsa-ca', async () => {
+  test('--tsa-ca: only timestamps of these authorities are trusted; an invalid token is always rejected', async () => {
     await log.append(1);
     const bundle = await saved(0);
     const untrusted = { code: exitCodes.refused, json: { code: 'UNTRUSTED_TIMESTAMP' } };

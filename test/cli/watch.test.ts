@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { watch } from '../../src/cli/watch.ts';
 import { exitCodes } from '../../src/service/exit-codes.ts';
 
-test('a pause longer than the maximum of a timer is not shortened to a millisecond', async () => {
+test('a pause longer than the longest timer is not shortened to a millisecond', async () => {
   const warnings: string[] = [];
   const warned = ({ name }: Error) => warnings.push(name);
   process.on('warning', warned);

@@ -145,15 +145,15 @@ describe.skipIf(!mayTrace())('flush order', () => {
     ];
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(order[0]).toBeGreaterThan(-1);
-    // strace splits a call if a call of another thread interrupts the call. Each flush must succeed before the
-    // response.
+    // strace prints a call on two lines if another thread makes a call before it returns. Each flush must succeed
+    // before the response.
     const flushes = lines.slice(order[0], order[3]).filter((line) => /fsync(\(.*| resumed.*)= 0$/.test(line));
     expect(flushes).toHaveLength(2);
   });
 });
 
 describe('a service and its witnesses, each in its own process', () => {
-  test('two of three witnesses cosign the served checkpoint; restarts of service or witness do not change that', async () => {
+  test('two of three witnesses cosign the served checkpoint, even after restarts', async () => {
     const path = folder();
     const env = { CANDOR_LEDGER_ORIGIN: 'log.example/served', CANDOR_WITNESS_INTERVAL_MS: '100' };
     const dataDir = join(path, 'data');
@@ -211,7 +211,7 @@ describe('a service and its witnesses, each in its own process', () => {
     }
   });
 
-  test('a policy that cannot be met or read ends the start with one line', async () => {
+  test('the service does not start with a policy that cannot be met or read, and reports the reason', async () => {
     const path = folder();
     const policy = join(path, 'policy');
     for (const [text, says] of [

@@ -280,7 +280,7 @@ describe('a failed audit has a specific fault code and no new pin', () => {
     expect((await check(pin)).status).toBe('extended');
   });
 
-  test('KEY_WITHDRAWN: a pinned key is neither among the current keys nor on the pages of all keys', async () => {
+  test('a pinned key that is missing from the current keys and the list of all keys is KEY_WITHDRAWN', async () => {
     await log.append(2);
     const pin = pinOf(await check());
     const withdraw = replace(/"svc_purpose":"checkpoint"/, '"svc_purpose":"checkpoint","kty":"none"');
@@ -293,7 +293,7 @@ describe('a failed audit has a specific fault code and no new pin', () => {
     expect(result).not.toHaveProperty('evidence');
   });
 
-  test('KEY_CHANGED: a revoked key is active again', async () => {
+  test('a revoked key that is published as retired is KEY_CHANGED', async () => {
     await log.append(2);
     const before = pinOf(await check());
     await log.ledger.revokeKey(before.head.signerKeyId, 'stolen', 'system');
@@ -302,7 +302,7 @@ describe('a failed audit has a specific fault code and no new pin', () => {
     expect(codeOf(await check(pin))).toBe('KEY_CHANGED');
   });
 
-  test('OLD_HEAD: an older head of the pinned tree, as from a cache', async () => {
+  test('an older head of the pinned tree, as from a cache, is OLD_HEAD', async () => {
     await log.append(2);
     const old = await (await fetch(`${log.url}${sth}`)).text();
     log.now += 2 * 3600 * 1000;
@@ -312,7 +312,7 @@ describe('a failed audit has a specific fault code and no new pin', () => {
     expect(codeOf(await check(pin))).toBe('OLD_HEAD');
   });
 
-  test('INCONSISTENT or OLD_HEAD: a smaller, older head convicts only if a proof shows a fork', async () => {
+  test('a smaller, older head is INCONSISTENT if a proof shows a fork, and OLD_HEAD otherwise', async () => {
     const shown = async () => (await fetch(`${log.url}${sth}`)).text();
     await log.append(3);
     const begin = await log.snapshot();
@@ -344,7 +344,7 @@ describe('a failed audit has a specific fault code and no new pin', () => {
     expect(open).not.toHaveProperty('evidence');
   });
 
-  test('FORK: two checkpoints of one size ahead of the head, and a head that contradicts the first of them', async () => {
+  test('a checkpoint or a head that contradicts a pinned checkpoint ahead of the head is FORK', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'candor-pins-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     await log.append(5);
@@ -393,14 +393,14 @@ describe('a failed audit has a specific fault code and no new pin', () => {
     expect(pinOf(extended)).not.toHaveProperty('checkpointAhead');
   });
 
-  test('UNREACHABLE: no listener', async () => {
+  test('a log without a listener is UNREACHABLE', async () => {
     const nobody = httpLog('http://127.0.0.1:9', {
       fetch: () => Promise.reject(new TypeError('connection refused')),
     });
     expect(codeOf(await audit(nobody, undefined, { now: 0 }))).toBe('UNREACHABLE');
   });
 
-  test('OTHER_LOG: a pin for another URL', async () => {
+  test('a pin for another URL is OTHER_LOG', async () => {
     await log.append(1);
     const pin = pinOf(await check());
     const answer = await check({ ...pin, log: 'http://elsewhere' });
@@ -408,7 +408,7 @@ describe('a failed audit has a specific fault code and no new pin', () => {
     expect(answer).toMatchObject({ fault: { message: expect.stringContaining('if the log has moved') } });
   });
 
-  test('STALE_HEAD and HEAD_FROM_FUTURE: by the clock of the auditor', async () => {
+  test("a head is STALE_HEAD or HEAD_FROM_FUTURE if it is too far from the auditor's clock", async () => {
     await log.append(1);
     expect(codeOf(await check(undefined, { now: log.now + 10_000, maxAgeMs: 5000 }))).toBe('STALE_HEAD');
     const ahead = await check(undefined, { now: log.now - 3600_000 });
@@ -425,7 +425,7 @@ describe('a failed audit has a specific fault code and no new pin', () => {
 describe('published and pinned keys', () => {
   const origins = (from: string, to: string) => replace(new RegExp(`"svc_origin":"${from}"`), `"svc_origin":"${to}"`);
 
-  test('get their periods, once pinned, from log entries and not from keys published later', async () => {
+  test('pinned keys get their periods from log entries, not from the keys published later', async () => {
     await log.append(2);
     const first = pinOf(await check());
     await log.ledger.rotateKey('transparency-sth', 'system');
@@ -441,7 +441,7 @@ describe('published and pinned keys', () => {
     expect(pinOf(await check(pin)).keys).toEqual(pin.keys);
   });
 
-  test('WRONG_ORIGIN: a log with a new origin is reported, which is not misbehaviour', async () => {
+  test('a new origin is WRONG_ORIGIN, but not misbehaviour', async () => {
     await log.append(1);
     const pin = pinOf(await check());
     const key = [...pin.keys.values()].find(({ purpose }) => purpose === 'checkpoint')!;
@@ -482,7 +482,7 @@ describe('published and pinned keys', () => {
   });
 });
 
-describe('an outdated response of a cache is not misbehaviour', () => {
+describe('an outdated response from a cache is not misbehaviour', () => {
   let proxy: CachingProxy;
   beforeEach(async () => {
     proxy = await CachingProxy.before(log.url);
@@ -523,7 +523,7 @@ describe('an outdated response of a cache is not misbehaviour', () => {
     expect((await through(pin)).status).toBe('unchanged');
   });
 
-  test('OLD_HEAD and FORK: the response that bypasses the cache decides', async () => {
+  test('the response that bypasses the cache decides between OLD_HEAD and FORK', async () => {
     await log.append(2);
     const copy = await log.snapshot();
     await proxy.keep(sth, jwks);
@@ -538,7 +538,7 @@ describe('an outdated response of a cache is not misbehaviour', () => {
     expect(codeOf(await through(pin))).toBe('FORK');
   });
 
-  test('UNAVAILABLE: a cached response is not accepted while the log is unavailable', async () => {
+  test('the result is UNAVAILABLE, not a cached response, while the log is unavailable', async () => {
     await log.append(2);
     await proxy.keep(sth, jwks);
     await log.append(1);
@@ -549,7 +549,7 @@ describe('an outdated response of a cache is not misbehaviour', () => {
   });
 });
 
-test('ROLLBACK: a cached smaller head that was signed later convicts, even if the log no longer serves it', async () => {
+test('a cached smaller head that was signed later proves a ROLLBACK, even if the log no longer serves it', async () => {
   const proxy = await CachingProxy.before(log.url);
   onTestFinished(() => proxy.close());
   const through = (pin?: Pin) => audit(httpLog(proxy.url), pin, { now: log.now });
@@ -570,7 +570,7 @@ test('ROLLBACK: a cached smaller head that was signed later convicts, even if th
 });
 
 describe('a log that contradicts itself with good signatures', () => {
-  test('ROLLBACK: a smaller tree that was signed later; an old head alone is OLD_HEAD', async () => {
+  test('a smaller tree that was signed later is ROLLBACK, and a head that is only old is OLD_HEAD', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     await log.append(2);
@@ -584,7 +584,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(codeOf(await check(pin))).toBe('ROLLBACK');
   });
 
-  test('ROLLBACK before STALE_HEAD: the age of a head does not hide a rollback', async () => {
+  test('a rollback is ROLLBACK even if the head is too old', async () => {
     await log.append(1);
     const copy = await log.snapshot();
     await log.append(2);
@@ -600,7 +600,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(codeOf(await check(pinOf(await check()), options))).toBe('STALE_HEAD');
   });
 
-  test('FORK: a different tree of the same size; the evidence alone convicts', async () => {
+  test('a different tree of the same size is FORK, proven by the evidence alone', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     await log.append(2);
@@ -614,7 +614,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(first.root).not.toEqual(second.root);
   });
 
-  test('INCONSISTENT: a larger tree that does not extend the pinned one; the evidence alone convicts', async () => {
+  test('a larger tree that does not extend the pinned tree is INCONSISTENT, proven by the evidence alone', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     await log.append(2);
@@ -627,7 +627,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(verifyConsistency(first, second, path)?.code).toBe('INCONSISTENT');
   });
 
-  test('TIME_WENT_BACK: an extension dated before the pinned head', async () => {
+  test('an extension dated before the pinned head is TIME_WENT_BACK', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     const then = log.now;
@@ -640,7 +640,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(codeOf(await check(pin, { now: then + 3 * 3600 * 1000 }))).toBe('TIME_WENT_BACK');
   });
 
-  /** Reads the evidence like a third party: both heads must verify under its keys. */
+  /** Reads the evidence as a third party would: both heads must verify under the keys in the evidence. */
   function judge(result: AuditResult) {
     if (result.status !== 'fault' || result.evidence === undefined) throw new Error('no evidence');
     const fields = members(parseExact(result.evidence));

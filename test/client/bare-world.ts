@@ -1,6 +1,6 @@
 /**
- * Loads the verifier into a context with ECMAScript and a few web globals, but without Node's (`process`,
- * `Buffer`, `require`, `crypto`). Reads cases from standard input, `[{name, text}]`, and writes their
+ * Loads the verifier into a context with ECMAScript and a few web globals, but without Node's globals
+ * (`process`, `Buffer`, `require`, `crypto`). Reads cases from standard input, `[{name, text}]`, and writes their
  * results. Runs with --experimental-vm-modules.
  */
 import { readFileSync } from 'node:fs';

@@ -20,7 +20,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
   let early: string;
   let text: string;
 
-  /** Appends an entry like a timestamper. The token is not verified here. */
+  /** Appends an entry as a timestamper does. The token is not verified here. */
   const timestamp = async (authority: string) => {
     const checkpoint = await log.ledger.checkpoint();
     const hash = bytesToHex(sha256(new TextEncoder().encode(checkpoint)));
@@ -89,7 +89,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     expect(verifyBundle(later)).not.toBeInstanceOf(AuditFault);
   });
 
-  test('report that the log signed the checkpoint itself while the published one does not cover the entry', async () => {
+  test("include the log's own checkpoint if the published checkpoint does not cover the entry", async () => {
     const late = writeProofBundle(await log.ledger.bundle({ leaf_index: 8 }, early));
     const proven = verify(late);
     if (proven instanceof AuditFault) throw new Error(proven.message);
@@ -200,7 +200,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     });
   });
 
-  test('prove misbehaviour by two roots of one size only under keys from the caller', async () => {
+  test('report two roots of one size as misbehaviour only if the caller trusts the keys', async () => {
     const twin = await ServedLog.start();
     try {
       await twin.append(15);

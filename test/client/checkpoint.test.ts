@@ -85,7 +85,7 @@ describe('an honest log', () => {
     expect(evidence).toMatchObject({ corroboration: [{ checkpoint: first.pin.checkpoint, path: [] }] });
   });
 
-  test('serves a checkpoint of the same tree, which can be smaller than the head, equal or larger', async () => {
+  test('may serve a checkpoint that is smaller or larger than the head, or of the same size', async () => {
     await log.append(3);
     const behind = await (await fetch(`${log.url}/checkpoint`)).text();
     const first = await check();
@@ -107,7 +107,7 @@ describe('an honest log', () => {
     expect(codeOf(await check(undefined, { logKey: await logKey() }))).toBe('CHECKPOINT_WITHHELD');
   });
 
-  test('keeps its checkpoint key when other keys are rotated, and replaces it only when it is revoked', async () => {
+  test('keeps its checkpoint key when other keys are rotated, and replaces a revoked checkpoint key', async () => {
     await log.append(1);
     await log.ledger.rotateKey('transparency-sth', 'system');
     expect(codeOf(await check(undefined, { logKey: await logKey() }))).toBe('pinned');
@@ -194,7 +194,7 @@ describe('a checkpoint that is not accepted', () => {
     expect(codeOf(await check())).toBe(code);
   });
 
-  test('WRONG_ORIGIN and UNSIGNED_CHECKPOINT: from another log than the given key', async () => {
+  test('is WRONG_ORIGIN or UNSIGNED_CHECKPOINT if the given key belongs to another log', async () => {
     await log.append(1);
     const key = await logKey();
     const elsewhere = verifierKey(sha256, 'elsewhere.example', signatureTypes.ed25519, key.publicKey);
@@ -224,7 +224,7 @@ describe('a log with different trees in its checkpoint and its head', () => {
   test.each([
     ['FORK', 0],
     ['INCONSISTENT', 3],
-  ] as const)('is convicted by the evidence of %s', async (code, more) => {
+  ] as const)('is proven to misbehave by the evidence of %s', async (code, more) => {
     await log.append(3);
     const note = await otherCheckpoint(more);
     log.now += 5000;

@@ -6,7 +6,7 @@ import type { Alert } from '../../src/contract/resources/alert.ts';
 
 const alertId = '0199b1c2-0000-7000-8000-000000000000';
 
-/** Is never run: the compiler checks the types. */
+/** Never runs: only the compiler checks this function. */
 export async function mustCompile(client: Client, live: Live): Promise<void> {
   const alert = await client.call('getAlert', { params: { alert_id: alertId } });
   expectTypeOf(alert.data.attributes).toEqualTypeOf<Alert>();

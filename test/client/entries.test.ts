@@ -91,7 +91,7 @@ test('concurrent requests are limited, for logs of any length', async () => {
   expect(source.most).toBeLessThanOrEqual(4);
 });
 
-test('full tiles are read in place of deleted partial tiles', async () => {
+test('full tiles are read instead of deleted partial tiles', async () => {
   await log.append(300);
   const signed = await fetchHead(httpLog(log.url));
   if (signed instanceof AuditFault) throw new Error(signed.code);
@@ -160,7 +160,7 @@ describe('a manipulated entry or tile is reported with a specific code and its p
     expect((result as AuditFault).message).toMatch(says);
   });
 
-  test('WRONG_TILE: a wrong tile of a higher level', async () => {
+  test('a wrong tile of a higher level is WRONG_TILE', async () => {
     await log.append(514);
     log.lies = [{ path: '/tile/1/000.p/2', tell: flipByte(40) }];
     const result = await check();
@@ -168,7 +168,7 @@ describe('a manipulated entry or tile is reported with a specific code and its p
     expect((result as AuditFault).message).toContain('tile 0 of level 1, column 1');
   });
 
-  test('WRONG_ROOT, or FORK under trusted keys: entries and tiles do not have the signed root', async () => {
+  test('entries and tiles without the signed root are WRONG_ROOT, or FORK if the caller trusts the keys', async () => {
     await log.append(3);
     const signed = await fetchHead(httpLog(log.url));
     if (signed instanceof AuditFault) throw new Error(signed.code);
@@ -179,7 +179,7 @@ describe('a manipulated entry or tile is reported with a specific code and its p
       fault: { code: 'FORK' },
       head: signed.head,
     });
-    // Nothing is signed by a key that the caller trusts, so there is only one statement.
+    // The caller trusts no keys, so no signature shows that the log made both statements.
     const found = await auditEntries(httpLog(log.url), { ...signed, head });
     expect(found).toMatchObject({
       code: 'WRONG_ROOT',
@@ -212,7 +212,7 @@ function swapLast(bytes: string): string {
 }
 
 describe('the dates of entries', () => {
-  test('BACKDATED and FUTURE: outside the window before the first head that covers the entry', async () => {
+  test('are BACKDATED or FUTURE if too far before or after the first head that covers the entry', async () => {
     const hour = 3_600_000;
     const offsets = [0, -23 * hour, -25 * hour, 4 * 60_000, 6 * 60_000];
     await log.append(offsets.length);
@@ -233,7 +233,7 @@ describe('the dates of entries', () => {
 });
 
 describe('the history of heads', () => {
-  test('convicts by contradiction if it has a signed head with a false root', async () => {
+  test('proves misbehaviour if it has a signed head with a false root', async () => {
     await log.append(3);
     const pinned = await audit(httpLog(log.url), undefined, { now: log.now });
     if (pinned.status !== 'pinned') throw new Error(pinned.status);

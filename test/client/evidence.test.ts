@@ -1,4 +1,4 @@
-/** Evidence that convicts the log or does not, evaluated from the file alone. */
+/** Evidence that proves misbehaviour or does not, judged by the file alone. */
 import { describe, expect, test } from 'vitest';
 import { type Evidence, parseEvidence, writeEvidence } from '../../src/client/evidence.ts';
 import { AuditFault } from '../../src/client/fault.ts';
@@ -50,10 +50,7 @@ const b = tree('b', 2);
 const told = { code: 'FORK', message: 'm', log: 'http://log', foundAt: '2026-01-01T00:00:00.000Z' };
 const evidence = (parts: Partial<Evidence>): Evidence => ({ ...told, keys, pinnedKeys: keys, ...parts });
 
-/**
- * Returns whether evidence convicts, and checks that a round trip through its file does not change the
- * result.
- */
+/** Returns whether evidence proves misbehaviour, and checks that a round trip through a file does not change this. */
 function verdict(parts: Partial<Evidence>): boolean {
   const read = parseEvidence(writeEvidence(evidence(parts)));
   if (read instanceof AuditFault) throw new Error(read.message);
@@ -61,7 +58,7 @@ function verdict(parts: Partial<Evidence>): boolean {
   return judge(read).convicts;
 }
 
-describe('evidence convicts the log:', () => {
+describe('evidence proves misbehaviour:', () => {
   const cases: readonly (readonly [string, Partial<Evidence>])[] = [
     ['two roots for one size', { pinnedHead: head(a, 5, 1), head: head(b, 5, 2) }],
     ['two roots for one size, the later head first', { pinnedHead: head(a, 5, 2), head: head(b, 5, 1) }],
@@ -126,7 +123,7 @@ test('corroboration and served roots survive a round trip, and the error for inv
     });
 });
 
-describe('evidence does not convict the log:', () => {
+describe('evidence does not prove misbehaviour:', () => {
   const forged = { ...head(b, 5, 2), root: rootOf(tree('c'), 5) };
   const cases: readonly (readonly [string, Partial<Evidence>])[] = [
     ['no statements', {}],
@@ -201,7 +198,7 @@ describe('evidence does not convict the log:', () => {
   ];
   test.each(cases)('%s', (_what, parts) => expect(verdict(parts)).toBe(false));
 
-  test('if only the file itself claims a conviction', () => {
+  test('if only the file claims that it does', () => {
     const text = writeEvidence(evidence({ pinnedHead: head(a, 5, 1), head: head(a, 9, 2) }));
     const lying = parseEvidence(text.replace('"convicts":false', '"convicts":true'));
     expect(lying instanceof AuditFault || judge(lying).convicts).toBe(false);
@@ -214,13 +211,13 @@ describe('evidence does not convict the log:', () => {
     expect(judge(parts, new Map([[kid, other.key]])).reason).toContain('BAD_SIGNATURE');
   });
 
-  test('with an ended key, and the verdict states the missing proof', () => {
+  test('with an ended key, and the reason names the missing proof', () => {
     const ended = new Map([[kid, { ...key, state: 'retired', notAfter: '2025-12-02T00:00:00.000Z' }]]);
     const parts = evidence({ pinnedHead: head(a, 5, 1), head: head(b, 5, 2), pinnedKeys: ended });
     expect(judge(parts).reason).toMatch(/first seen after its key .* had ended .*cosigned/);
   });
 
-  test('in format 1, under pinned keys other than the signer of the pinned head', () => {
+  test('in format 1, if another pinned key signed the second head', () => {
     const both = new Map([...keys, [other.key.kid, other.key]]);
     const parts = { pinnedHead: head(a, 5, 1), head: head(b, 5, 2, other), pinnedKeys: both };
     const text = writeEvidence(evidence(parts));
@@ -261,7 +258,7 @@ describe('the verdict on an ended key', () => {
   const larger = (tree: typeof a, at: number) =>
     dated({ ...second, size: 9, root: rootOf(tree, 9) }, at, bindingOf(tree, 5, 9).path);
 
-  test('convicts if each statement was seen, or is proven to have been made, before the end', () => {
+  test('is misbehaviour if each statement was seen, or provably made, before the end', () => {
     const late = evidence({ ...seen, pinnedKeys: ended });
     for (const proofs of [[dated(second, end)], [larger(b, end)], [dated(second, end + 3_600_000), larger(b, end)]]) {
       const { convicts, basis } = judge(late, undefined, proofs);

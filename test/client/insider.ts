@@ -68,7 +68,7 @@ export function editedEntry(
   return signAgain ? signedEntry(folder, entry) : bytes(jcs(entry));
 }
 
-/** Replaces the last head by a head with a different root, signed by the real key. */
+/** Replaces the last head with a head that has a different root and is signed by the real key. */
 export async function signOtherRoot(folder: string): Promise<void> {
   const signer = activeKey(folder, 'transparency-sth');
   await inTable(folder, 'heads', (heads) => {

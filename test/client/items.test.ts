@@ -188,7 +188,7 @@ describe('a complete list as a file', () => {
   });
 });
 
-describe('a response of another server', () => {
+describe('a response from another server', () => {
   let server: Server;
   let type: string;
   let body: string;

@@ -126,7 +126,7 @@ describe('a proxy with its own key cannot accuse the log or move a pin', () => {
     expect(result).not.toHaveProperty('pin');
   });
 
-  test('an entry that names the key of the proxy is rejected, because the tree that the old key signed lacks it', async () => {
+  test("an entry that names the proxy's key is rejected: it is not in the tree that the old key signed", async () => {
     const pin = await pinned();
     const proxy = new Interceptor();
     await proxy.show({ otherRoot: true });
@@ -151,7 +151,7 @@ describe('a proxy with its own key cannot accuse the log or move a pin', () => {
     },
   );
 
-  test('wrong proofs and wrong tiles under a head of the log are rejected', async () => {
+  test("wrong proofs and wrong tiles under the log's head are rejected", async () => {
     const pin = await pinned();
     log.now += 1000;
     await log.append(2);
@@ -180,7 +180,7 @@ describe('a proxy with its own key cannot accuse the log or move a pin', () => {
     expect(codeOf(await check(pin, { acceptedKeys: [fingerprint] }))).toBe('extended');
   });
 
-  test('a stolen checkpoint key does not convict once it is revoked', async () => {
+  test('a stolen checkpoint key does not prove misbehaviour once it is revoked', async () => {
     const pin = await pinned();
     let stolen: PrivateKey | undefined;
     await log.tamper((folder) => {
@@ -200,20 +200,20 @@ describe('a proxy with its own key cannot accuse the log or move a pin', () => {
     const note = `${body}\n\u2014 ${name} ${signature.toString('base64')}\n`;
     log.lies = [{ path: '/checkpoint', tell: () => note }];
     expect(codeOf(await check(accepted))).toBe('UNSIGNED_CHECKPOINT');
-    // An auditor that has not learned of the revocation reads the key history first.
+    // An auditor whose pin predates the revocation reads the key history first.
     const late = await check(pin);
     expect(codeOf(late)).toBe('UNPROVEN');
     expect(judge(evidenceOf(late)).reason).toContain('had ended');
   });
 
-  test('a checkpoint is required once a checkpoint was served before', async () => {
+  test('a checkpoint is required if an earlier audit saw one', async () => {
     const pin = await pinned();
     log.lies = [{ path: '/checkpoint', tell: () => ({ status: 404, body: '' }) }];
     expect(codeOf(await check(pin))).toBe('CHECKPOINT_WITHHELD');
   });
 });
 
-test.each(['pinned', 'latest'])('HEAD_MISSING: the %s head is not in the history', async (which) => {
+test.each(['pinned', 'latest'])('a history without the %s head is HEAD_MISSING', async (which) => {
   const pin = await pinned();
   log.now += 1000;
   await log.append(1);
@@ -225,7 +225,7 @@ test.each(['pinned', 'latest'])('HEAD_MISSING: the %s head is not in the history
   expect(result).toMatchObject({ fault: { message: expect.stringContaining(`size ${size} `) } });
 });
 
-describe('an attacker with a key of the log', () => {
+describe("an attacker with the log's key", () => {
   const otherRoot = new Uint8Array(32).fill(7);
   /** Returns a head of this size with a different root. */
   function forge(by: PrivateKey, size: number, atMs: number, root: Hash = otherRoot): string {
@@ -250,7 +250,7 @@ describe('an attacker with a key of the log', () => {
     return result;
   };
 
-  /** Returns a pin, and its key, which was stolen and retired ten minutes ago. */
+  /** Returns a pin, and the key that signed its head. The key was stolen, and then retired ten minutes ago. */
   async function stolenKey(): Promise<{ first: Pin; stolen: PrivateKey }> {
     const first = await pinned();
     const stolen = await keyOf();
@@ -272,7 +272,7 @@ describe('an attacker with a key of the log', () => {
     expect(back).toMatchObject({ evidence: expect.stringContaining('"convicts":false') });
   });
 
-  test('cannot convict with a pin made before the key ended, if the log shows the end of the key', async () => {
+  test('cannot prove misbehaviour under a pin from before the end of the key, if the log shows the end', async () => {
     const { first, stolen } = await stolenKey();
     for (const at of [log.now + 1000, log.now - 600_500]) {
       const result = await showing(forge(stolen, 3, at), first);
@@ -297,7 +297,7 @@ describe('an attacker with a key of the log', () => {
     expect(reason).toContain('KEY_OUT_OF_RANGE');
   });
 
-  test('evidence of a fork convicts even if the key is revoked later, with the keys of the file or the log', async () => {
+  test('evidence of a fork stays conclusive after the key is revoked, with the keys of the file or the log', async () => {
     const pin = await pinned();
     await log.tamper((folder) => rewrite(folder, (entries) => Object.assign(entries[1]!, { actor: 'x' })));
     log.now += 1000;
@@ -316,7 +316,7 @@ describe('an attacker with a key of the log', () => {
     expect(judge(late, keys)).toMatchObject({ convicts: false });
   });
 
-  test('a fork under a key reached by rotations convicts by the links in the evidence', async () => {
+  test('a fork under a key reached by rotations is proven by the links in the evidence', async () => {
     const pin = await pinned();
     await rotate();
     const next = await keyOf();

@@ -23,7 +23,7 @@ function auditOf(ids: readonly string[], remembered?: number, about: object = { 
   return `${leaves.size}, ${leaves.byRevokedKeys} by revoked keys`;
 }
 
-test('a duplicate id is found at least within the number of remembered ids', () => {
+test('a duplicate id is found if its first occurrence is still remembered', () => {
   expect(auditOf(['a', 'b', 'a'])).toBe('DUPLICATE_ENTRY at 2');
   expect(auditOf(['a', 'b', 'c', 'a'], 2)).toBe('DUPLICATE_ENTRY at 3');
   expect(auditOf(['a', 'b', 'c', 'd', 'a'], 2)).toBe('DUPLICATE_ENTRY at 4');

@@ -63,7 +63,7 @@ const goodForAnHour = (token: string) => ({ token, expiresAt: Date.now() + 3_600
 interface Watched {
   readonly live: Live;
   readonly states: LiveState[];
-  /** The kinds of states so far, in order. */
+  /** Returns the kinds of the states so far, in order. */
   kinds(): string[];
   until(kind: LiveState['kind']): Promise<LiveState>;
 }
@@ -265,8 +265,8 @@ describe('a lost connection', () => {
     expect(all.ports).toEqual(range(first, 1000));
     expect(all.seqs).toEqual(range(all.accepted[0]! + 1, 1000));
     expect(half.ports).toEqual(range(first, 100).filter((n) => n % 2 === 0));
-    // The subscription had not received events before: all of them were sent during the outage or just before
-    // it.
+    // The only event of this subscription is the last of the thousand: the subscription had to be resumed several
+    // times before it received any event.
     expect(quiet.ports).toEqual([first + 999]);
     expect(all.lagged).toEqual([]);
     const lost = states.filter((state) => state.kind === 'offline');
@@ -290,7 +290,7 @@ describe('a lost connection', () => {
     expect(all.seqs).toEqual(range(all.accepted[0]! + 1, 2));
   });
 
-  it('is reported as behind if responses are missing, and is replaced', async () => {
+  it('that stops responding is reported as behind, and is replaced', async () => {
     const { live, kinds, until } = watch();
     const all = hear(live);
     await count(all.accepted, 1);

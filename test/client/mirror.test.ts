@@ -1,4 +1,4 @@
-/** Copies of trees from their tiles, compared with the fully computed tree. */
+/** Copies of trees from their tiles, compared with the computed trees. */
 import { describe, expect, test } from 'vitest';
 import { AuditFault } from '../../src/client/fault.ts';
 import { Denied, type LogSource, NotFound } from '../../src/client/log-source.ts';
@@ -39,9 +39,9 @@ class Source implements LogSource {
   readonly url = 'http://log';
   readonly asked: string[] = [];
   readonly #files: ReadonlyMap<string, Uint8Array>;
-  /** Replaced responses by path. */
+  /** Replacement responses by path. */
   lies = new Map<string, Uint8Array | AuditFault>();
-  /** Number of requests before the network fails. */
+  /** Number of requests that succeed before the network fails. */
   left = Number.POSITIVE_INFINITY;
 
   constructor(files: Files) {

@@ -49,10 +49,7 @@ export class ServedLog {
   now = Date.now();
   /** Options for opening the ledger the next time. */
   options: Partial<LedgerOptions> = {};
-  /**
-   * The view of callers: `published` is that of callers without a token, for a log with
-   * `options.publicationDelayMs`.
-   */
+  /** The served view. Callers without a token see `published` if `options.publicationDelayMs` is set. */
   view: LogView = 'current';
   /** Opened for the first read of the view `published`. */
   #reader: SnapshotReader | undefined;
@@ -136,7 +133,7 @@ export class ServedLog {
     });
   }
 
-  /** Serves a changed entry in its bundle, like a service that does not verify its responses. */
+  /** Serves a changed entry in its bundle, as a service would that does not verify its responses. */
   serveEdited(index: number, change: (entry: Entry) => unknown, signAgain = false): void {
     const bundle = Math.floor(index / 256);
     const tell = (body: string): Answer => {
@@ -158,7 +155,7 @@ export class ServedLog {
     this.lies.push({ path: `/tile/0/${String(tile).padStart(3, '0')}`, tell });
   }
 
-  /** Serves a copy in place of the log, without the later entries. */
+  /** Serves a copy instead of the log, without the later entries. */
   async restore(copy: string): Promise<void> {
     await this.#exchange(() => copy);
   }
@@ -192,7 +189,7 @@ export class ServedLog {
     await this.#ledger.close();
   }
 
-  /** Returns the reads of the view, through the reader of the service if heads are published with a delay. */
+  /** Returns the read operations of the view. The view `published` is read as in the service, with `SnapshotReader`. */
   async #reads(): Promise<Reads> {
     const { view } = this;
     if (view === 'current') return this.#ledger;

@@ -13,7 +13,7 @@ import { consistencyPlan, foldProof, verifyConsistency } from '../../src/tlog/pr
 import { parseTilePath } from '../../src/tlog/tile.ts';
 import { equalHashes, foldRoot, type Hash, leafHash, nodeHash, rootPlan } from '../../src/tlog/tree.ts';
 
-/** A tree whose leaves are numbers; from `fork`, its leaves differ. */
+/** A tree with numbered leaves. Its leaves from index `fork` differ from those of other trees. */
 class Tree {
   readonly #nodes = new Map<string, Hash>();
   readonly #fork: number;
@@ -66,7 +66,7 @@ class Tree {
 const honest = new Tree();
 const sizes = fc.integer({ min: 1, max: 1200 });
 
-test('a right edge grows like the tree, from any size', () => {
+test('a right edge grows as the tree does, from any size', () => {
   const whole = new CompactRange(sha256);
   for (let size = 0; size <= 530; size++) {
     expect(equalHashes(whole.root(), honest.root(size))).toBe(true);
@@ -125,7 +125,7 @@ describe('checking that a tree extends another', () => {
     );
   });
 
-  test('finds a proof that binds the later root of a fork to a different earlier tree, for any two sizes, from the log or its tiles', async () => {
+  test('finds a proof, from the log or its tiles, that a forked tree extends a different earlier tree, for any two sizes', async () => {
     await fc.assert(
       fc.asyncProperty(sizes, sizes, fc.nat(), fc.boolean(), async (a, b, where, silent) => {
         const [first, second] = [Math.min(a, b), Math.max(a, b) + 1];

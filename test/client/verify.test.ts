@@ -33,8 +33,8 @@ describe('exact JSON', () => {
     for (const wrong of ['_x', '_w==', '/w', '_w ', 'A']) expect(base64url(wrong)).toBeUndefined();
   });
 
-  test('sorts the canonical form by code units and prints numbers like ECMAScript', () => {
-    // The sample of RFC 8785 section 3.2.3, and the member `__proto__`, which is special in objects.
+  test('sorts the canonical form by code units and prints numbers as ECMAScript does', () => {
+    // The sample of RFC 8785 section 3.2.3. The member `__proto__` is special in JavaScript objects.
     const sorted = '{"\\r":1,"1":2,"\u0080":3,"ö":4,"€":5,"😀":6,"\ufb33":7}';
     expect(jcs(JSON.parse('{"€":5,"\\r":1,"\ufb33":7,"1":2,"😀":6,"\u0080":3,"ö":4}'))).toBe(sorted);
     expect(jcs(JSON.parse('{"b":[56.0,1e21,4.50,"\\u0041"],"__proto__":null,"a":{}}'))).toBe(

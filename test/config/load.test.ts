@@ -45,7 +45,7 @@ describe('sources', () => {
     expect(config['cors.origins']).toEqual([]);
   });
 
-  test('by default, events are kept for 90 days in half of the volume; limits below the minimum are rejected', () => {
+  test('by default, events are kept for 90 days and use at most half of the volume; limits below the minimum are rejected', () => {
     const config = loadConfig({});
     expect(config['retention.max_age_ms']).toBe(90 * 24 * 3_600_000);
     expect(config['retention.max_bytes']).toBe(0);

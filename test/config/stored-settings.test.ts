@@ -34,10 +34,7 @@ function nested(values: Values): Record<string, unknown> {
   return root;
 }
 
-/**
- * Functions that write the file before the change and return the path of the file and the environment, by form of the
- * file.
- */
+/** Functions, by form of the file, that write the initial file and return its path and the environment. */
 const forms: Readonly<Record<string, (values: Values) => { env: Record<string, string>; path: string }>> = {
   'config.json in the data folder': (values) => {
     const path = join(folder, 'config.json');

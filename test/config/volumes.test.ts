@@ -30,7 +30,7 @@ function mayMount(): boolean {
   }
 }
 
-describe.skipIf(!mayMount())('changes of the settings of CANDOR_CONFIG', () => {
+describe.skipIf(!mayMount())('changes of settings in the file named by CANDOR_CONFIG', () => {
   test.each([
     ['are stored on a volume with room', 'true', 'stored', 'port: 9001\n'],
     ['cause CONFLICT on a read-only file system', 'mount -o remount,ro "$0"', 'CONFLICT', 'port: 9000\n'],

@@ -10,7 +10,7 @@ export default defineConfig({
     globalSetup: ['test/compiled-sources.ts', 'test/console/browser/built.ts'],
     env: { ...env, CANDOR_THREADS_INGEST: '1' },
     pool: 'forks',
-    // Each test file starts a service and a browser, which wait for each other half of the time.
+    // Each test file starts a service and a browser. One waits for the other half of the time.
     maxWorkers: 3,
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -69,7 +69,7 @@ it('the time of a tree head is logged with exact digits', () => {
   expect(data.sth).toMatchObject({ timestamp_ns: '1763700000123456512' });
 });
 
-it('a diff with more rules than a list may have still states the number of all rules', () => {
+it('a diff with more rules than a list may have still states the total number of rules', () => {
   const { data } = detectionReloaded(detectionRules('r', maxEntryItems + 1), 'system');
   expect(data).toMatchObject({ added_count: maxEntryItems + 1, removed_count: 1, changed_count: 1 });
   expect(data.added).toHaveLength(maxEntryItems);

@@ -1,4 +1,4 @@
-/** Events of every kind, made as in production code. */
+/** Events of every kind, created with the functions that the service uses. */
 import * as events from '../../src/contract/critical-events.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
@@ -47,7 +47,7 @@ const accessRules = (text: string) => {
   return { version: 2, added: [rule], removed: [], changed: [{ before: rule, after: rule }] };
 };
 
-/** Examples of events; `text` is used wherever a text can come from outside the service. */
+/** Example events by kind. `text` replaces every text that can come from outside the service. */
 export const examples: Record<EntryKind, (text: string) => events.CriticalEvent> = {
   'alert.raised': (text) =>
     events.alertRaised(text, alert(text), text, {

@@ -3,7 +3,7 @@ import { alertFilterQuery } from '../../src/contract/alert-parameters.ts';
 import { alertQuery } from '../../src/contract/parameters.ts';
 import { decodeQuery, parseList, parseListFilter } from '../../src/contract/query.ts';
 
-test('a filter in JSON is equivalent to the parameters of the list', () => {
+test("a JSON filter is equivalent to the list's query parameters", () => {
   const filter = {
     severity: ['high', 'critical'],
     min_severity: 'low',

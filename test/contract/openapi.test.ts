@@ -46,7 +46,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
 
-  it('documents the header with the number of damaged events for whole lists of events', () => {
+  it('documents the header with the number of damaged events on responses with whole event lists', () => {
     const having = operations.filter(({ operation }) =>
       Object.values(operation.responses).some(({ headers }) => headers?.['X-Damaged-Events'] !== undefined),
     );

@@ -95,7 +95,7 @@ describe('a JSON body', () => {
   });
 });
 
-it('every JSON body of the table compiles and requires an object', () => {
+it('every JSON body in the route table compiles and requires an object', () => {
   for (const operation of Object.keys(routes) as (keyof typeof routes)[]) {
     const route = routeOf(operation);
     if (route.body?.kind === 'json') expect(refusal(() => validateBody(route, 7))[0]).toBe('body');
@@ -122,7 +122,7 @@ it('every keyword that a body or a message can violate has an error message', ()
   expect([...unexplained]).toEqual([]);
 });
 
-describe('a message of a WebSocket client', () => {
+describe('a message from a WebSocket client', () => {
   it.each([
     { type: 'ping' },
     { type: 'auth', token: 't' },
@@ -196,8 +196,8 @@ describe('a response', () => {
   it('that is an error has a code that its status and operation allow', () => {
     assertResponse('getAlert', 404, failure('NOT_FOUND'));
     assertResponse('getTreeHead', 503, failure('LOG_EMPTY'));
-    expect(() => assertResponse('getAlert', 400, failure('NOT_FOUND'))).toThrow(/belongs to 404/);
-    expect(() => assertResponse('getAlert', 503, failure('LOG_EMPTY'))).toThrow(/not among its errors/);
+    expect(() => assertResponse('getAlert', 400, failure('NOT_FOUND'))).toThrow(/needs status 404/);
+    expect(() => assertResponse('getAlert', 503, failure('LOG_EMPTY'))).toThrow(/not an error of this operation/);
     expect(() => assertResponse('getAlert', 404, { error: 'nope' })).toThrow();
     expect(() => assertResponse('getAlert', 404, failure('TEAPOT'))).toThrow();
   });

@@ -4,7 +4,7 @@ import { literally, matchesParts, oneOfTexts, wildcardParts } from '../../src/co
 
 const short = fc.string({ unit: fc.constantFrom('a', 'b', '*', '.'), maxLength: 8 });
 
-test('a pattern matches like a regular expression with .* for each star', () => {
+test('a pattern matches the same texts as a regular expression with .* for each star', () => {
   fc.assert(
     fc.property(short, short, (pattern, text) => {
       const source = pattern.replaceAll('.', '\\.').replaceAll('*', '.*');

@@ -57,7 +57,7 @@ test('work before the flush runs once in each transaction, at its end', async ()
   list.failures = [mapFull()];
   await Promise.all([queue.submit(1, list.put('a')), queue.submit(1, list.put('b'))]);
   await queue.submit(1, list.put('c'));
-  // The first transaction ran out of space, and each call was tried alone.
+  // The first transaction ran out of space, so each of its calls was repeated in a separate transaction.
   expect(list.kept).toEqual(['a', 'last', 'b', 'last', 'c', 'last']);
 });
 
@@ -65,7 +65,7 @@ test('urgent calls are committed before waiting ordinary calls, and ordinary cal
   const list = new List();
   const { queue } = queueOn(list);
   const urgent: Promise<unknown>[] = [];
-  // Each urgent call is followed by another one, so that urgent calls always wait.
+  // Each urgent call submits another one, so that the urgent queue is never empty.
   const repeat = (round: number) => {
     if (round < 4)
       urgent.push(
@@ -146,7 +146,7 @@ test('while ordinary calls are held, transactions of background work and of urge
   );
 });
 
-test('a held queue continues after a transaction that found the map full', async () => {
+test('a held queue continues after a transaction that failed because the map was full', async () => {
   const list = new List();
   list.failures = [mapFull()];
   let isHeld = true;

@@ -42,7 +42,7 @@ test.each(['msgpack', 'json', 'binary'] as const)('a %s row with a flipped bit i
   expect(rows.get('a')).toEqual(value);
 });
 
-test('a row with two wrong bits in its mark is not read as a row of an earlier version', () => {
+test('a row with two flipped bits in its mark is not read as a row from an earlier version', () => {
   const root = database();
   const rows = openRows<Buffer, string>(root, 't', 'binary');
   const raw = root.openDB<Buffer, string>({ name: 't', encoding: 'binary' });
@@ -71,7 +71,7 @@ test('a row under the key of another row is damaged', () => {
   expect(() => rows.get([1, 'c'])).toThrow(damaged);
 });
 
-test('rows of an earlier version are read, and get their checksums when the table is checked', () => {
+test('rows from an earlier version are read, and get checksums when the table is checked', () => {
   const root = database();
   const old = root.openDB<unknown, number>({ name: 't' });
   for (let key = 0; key < 5; key++) old.putSync(key, { ...row, key });

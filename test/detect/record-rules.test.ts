@@ -49,7 +49,7 @@ describe('records of every format are evaluated, stored or not', () => {
   const web = rule('web', 'category: proxy', 'cs-host: files.example');
   const conn = rule('conn', 'category: firewall', 'dst_port: 4444');
 
-  test('Zeek in its dialects, with and without the name of the log', () => {
+  test('Zeek dialects, with and without the name of the log', () => {
     const http = { trans_depth: 1, request_body_len: 0, method: 'GET', host: 'files.example' };
     const body = [
       line({ ...ids, ...http }),
@@ -61,7 +61,7 @@ describe('records of every format are evaluated, stored or not', () => {
     expect(findings).toEqual(Array(4).fill({ rule_id: 'web', event: undefined, ...expected }));
   });
 
-  test('Zeek in TSV, with the fields of its header', () => {
+  test('Zeek TSV, with the fields of its header', () => {
     const header =
       '#separator \\x09\n#path\thttp\n#fields\tts\tuid\tid.orig_h\tid.resp_h\thost\n#types\ttime\tstring\taddr\taddr\tstring\n';
     const row = `${at / 1000}\tC\t10.0.0.1\t192.0.2.1\tfiles.example\n`;
@@ -85,7 +85,7 @@ describe('records of every format are evaluated, stored or not', () => {
     ]);
   });
 
-  test('native events, on both kinds of endpoint', () => {
+  test('native events, sent to the general and to the typed endpoint', () => {
     const own = {
       timestamp: '2026-01-02T00:00:00.000Z',
       src_ip: '10.0.0.1',

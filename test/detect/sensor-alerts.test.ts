@@ -48,7 +48,7 @@ describe('a Suricata alert', () => {
     [3, 'low'],
     [4, 'informational'],
     [255, 'informational'],
-  ])('with severity %i is %s', (severity, wanted) => {
+  ])('with the severity %i is %s', (severity, wanted) => {
     expect(findSuricataAlert({ ...alert, severity }).severity).toBe(wanted);
   });
 

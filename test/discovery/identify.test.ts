@@ -77,7 +77,7 @@ describe('protocols and software by banner', () => {
     expect(of('ERROR\r\n', 11_211)).toEqual({ name: 'memcached' });
   });
 
-  test('several protocols have other names over TLS', () => {
+  test('several protocols have different names over TLS', () => {
     expect(of('HTTP/1.1 200 OK\r\nServer: nginx\r\n\r\n', 443, true)).toEqual({
       name: 'https',
       product: 'nginx',
@@ -100,7 +100,7 @@ describe('untrusted banners', () => {
     expect(product?.isWellFormed() ?? true).toBe(true);
   });
 
-  test('any bytes result in nothing or short well-formed text', () => {
+  test('any bytes result in nothing, or in short well-formed text', () => {
     const start = fc.constantFrom(
       '',
       'SSH-2.0-',

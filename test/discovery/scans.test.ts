@@ -86,7 +86,7 @@ describe('a scan', () => {
     expect(scans.current()).toEqual({ id: begun.id, ...done });
   });
 
-  test('finds assets and services, and closed services in the next scan', async () => {
+  test('records assets and services, and a service that the next scan does not find is closed', async () => {
     const [stays, goes] = [await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n')), await listen(tarpit())];
     const { scans, over, reader } = queue();
     const input: ScanInput = { targets: ['127.0.0.1'], ports: `${stays.port},${goes.port}` };
@@ -125,7 +125,7 @@ describe('a scan', () => {
 });
 
 describe('a cancelled scan', () => {
-  test('never starts if it was queued', async () => {
+  test('never starts if it was still queued', async () => {
     const server = await listen(tarpit());
     const { scans, updates, over } = queue();
     const [first, second] = [await scans.start(endless, 'a'), await scans.start(at(server), 'b')];
@@ -227,7 +227,7 @@ describe('a restart', () => {
   test('keeps findings, because they are stored while the scan runs', async () => {
     const open = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const { scans, reader } = queue();
-    // The scan tries one port after the other, five per second.
+    // The scan probes one host after the other, five per second.
     const { id } = await scans.start({ targets: ['127.0.0.0/25'], ports: String(open.port), rate: 5 }, 'ana');
     const found = () => reader.getScan(id)?.result;
     while (reader.getScan(id)?.status !== 'running') await delay(5);
@@ -253,7 +253,7 @@ describe('a restart', () => {
 });
 
 describe('errors', () => {
-  test('a scanner that dies fails its scan; the next scan gets a new scanner', async () => {
+  test('a scan fails if its scanner dies, and the next scan gets a new scanner', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     let opens = 0;
     const { scans, over } = queue({

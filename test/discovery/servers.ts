@@ -77,7 +77,7 @@ export const secureGreeter = ({ cert, key }: Pair, greeting: string): Server =>
     (socket) => void socket.write(greeting),
   ) as unknown as Server;
 
-/** Returns a port without a listener: the port was free a moment ago. */
+/** Returns a port that was free a moment ago, so that it probably has no listener. */
 export async function closedPort(): Promise<number> {
   const { port, close } = await listen(tarpit());
   await close();

@@ -9,7 +9,7 @@ const hosts = (targets: readonly string[], allowed: readonly string[] = everywhe
   ...addressesOf(parseTargets(targets, allowed)),
 ];
 
-/** Returns the invalid field, or undefined. */
+/** Returns the field that the error names; undefined if the targets are valid. */
 function refused(targets: readonly string[], allowed: readonly string[] = everywhere): unknown {
   try {
     parseTargets(targets, allowed);

@@ -1,4 +1,4 @@
-/** The pages of the documentation: links, names of files, settings, operations, metrics and commands; requests. */
+/** The documentation: its links, its names of files, settings, operations, metrics and commands, and its requests. */
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const pages = ['README.md', ...globSync('src/docs/**/*.md', { cwd: root }).sort(
 const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
 const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```/gm, '');
 
-/** Variables that are not settings of the service. */
+/** Environment variables that are not settings of the service. */
 const otherVariables = ['CANDOR_CONFIG', 'CANDOR_TOKEN'];
 
 let service: Service;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test.each(Object.entries(generatedPages))('src/docs/%s is what npm run docs writes', (name, page) => {
+test.each(Object.entries(generatedPages))('src/docs/%s equals the output of npm run docs', (name, page) => {
   expect(textOf(`src/docs/${name}`)).toBe(page());
 });
 
@@ -79,7 +79,7 @@ test.each(pages)('%s names files of the repository that exist', (page) => {
   expect(names.filter((name) => !sourceNames.has(name))).toEqual([]);
 });
 
-/** Returns whether the name is an event kind or a file, which look like settings. */
+/** Returns whether the name is an event kind or a file: their names look like settings. */
 const fileOrField = (name: string) => /\.(md|ts|json|yml|mdb|log|age|scrub)$/.test(name) || isKind(name);
 const isKind = (name: string) =>
   /^(alert|key|log|policy|principal|token|backup|events|detection|verdict|timestamp|receipts?)\./.test(name) &&
@@ -161,7 +161,7 @@ const hasTools = await run('jq', ['--version']).then(
   () => false,
 );
 
-/** Returns the blocks of a page with requests to the service, which are run in order, in one shell. */
+/** Returns the shell blocks of a page that send requests to the service. They run in order, in one shell. */
 const requestsOf = (page: string) =>
   [...textOf(page).matchAll(/^```sh\n([\s\S]*?)^```/gm)]
     .map(([, block]) => block!)

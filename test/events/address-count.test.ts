@@ -24,8 +24,8 @@ const rows = fc
   .array(fc.tuple(fc.tuple(host, host), fc.constantFrom(1, 1, 2, 300)), { minLength: 1, maxLength: 12 })
   .map((list) => list.flatMap(([ends, times]) => Array.from({ length: times }, () => ends)));
 
-describe('the rows of an address', () => {
-  it('are counted as source or destination, once if the addresses are equal, even in blocks of earlier versions', () => {
+describe('the rows with an address', () => {
+  it('are counted as source or destination, once if both are equal, even in blocks from earlier versions', () => {
     fc.assert(
       fc.property(rows, fc.array(host, { minLength: 1, maxLength: 2 }), (all, sought) => {
         const buffer = made(all);

@@ -16,7 +16,7 @@ const sorted = (texts: readonly string[]): Uint8Array[] => {
 
 const wide = (all: readonly Uint8Array[]) => new AddressList(new Uint8Array(Buffer.concat(all)), all.length);
 
-/** Returns IPv4 addresses as u32, after the other addresses. */
+/** Returns the list in its narrow form: IPv4 addresses are stored as u32, after the other addresses. */
 function narrow(all: readonly Uint8Array[]): AddressList {
   const others = all.filter((one) => ipv4Of(one) < 0);
   const values = Uint32Array.from(all.map((one) => ipv4Of(one)).filter((value) => value >= 0));

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import type { AddressSpan, AssetLookup, Owner } from '../../src/events/asset-lookup.ts';
 import { addressBytes, printAddress } from '../../src/net/ip.ts';
 
-/** An address belongs to an asset from `since` until its next binding or its removal. */
+/**
+ * The address belongs to the asset from `since` until `until` or the next binding of the address. The first binding of
+ * an address also covers all earlier times.
+ */
 export interface Binding {
   readonly ip: string;
   readonly asset_id: string;
@@ -10,7 +13,7 @@ export interface Binding {
   readonly until?: number;
 }
 
-/** Mutable bindings; each query reads all bindings. */
+/** Mutable bindings. Each query reads all of them. */
 export class Bindings implements AssetLookup {
   #bindings: readonly Binding[] = [];
   #generation = 0;
@@ -53,7 +56,7 @@ export class Bindings implements AssetLookup {
 
 export const assetIds = [1, 2, 3, 4].map((n) => `0199b1c2-0000-7000-8000-00000000000${n}`);
 
-/** Bindings of random addresses, each to several assets in turn. */
+/** Generates bindings that bind each address to several assets in turn. */
 export function bindingsOf(addresses: readonly string[], times: readonly number[]): fc.Arbitrary<Binding[]> {
   const canonical = [...new Set(addresses.map((text) => printAddress(addressBytes(text)!)))];
   const binding = fc.record(

@@ -129,7 +129,7 @@ describe('BlockBuilder', () => {
     expect(Buffer.from(builder.finish())).toEqual(Buffer.from(encode('network', [good!])));
   });
 
-  it('accepts maxBlockRows rows and no more', () => {
+  it('accepts at most maxBlockRows rows', () => {
     const builder = new BlockBuilder('network', receivedAt);
     for (const record of connRecords(limits.maxBlockRows)) builder.add(record);
     expect(builder.full).toBe(true);

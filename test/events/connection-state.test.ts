@@ -12,7 +12,7 @@ const event = (told: Partial<Counters>): Counters => ({
   ...told,
 });
 
-test("Zeek's states decide whether a handshake was completed; other states decide nothing", () => {
+test("Zeek's states show whether a handshake was completed; other states show nothing", () => {
   const done = ['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR'];
   const not = ['S0', 'REJ', 'SH', 'SHR', 'RSTOS0', 'RSTRH', 'OTH'];
   expect(done.map(handshakeDone)).toEqual(done.map(() => true));

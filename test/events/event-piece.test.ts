@@ -128,7 +128,7 @@ describe.each(tables)('pieces of %s events', (table) => {
     );
   });
 
-  it('start at any row and end before a gap', () => {
+  it('start at any row, and end before a gap in the sequences', () => {
     const rows = fc.sample(rowOf(table), { numRuns: 200, seed: 7 });
     const blocks = split(table, rows, [90, 60], 1000);
     expect(written(runsOf(blocks, 30))).toEqual(inPieces(table, rows.slice(30), 1030));

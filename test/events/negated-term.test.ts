@@ -9,7 +9,7 @@ import type { NetworkRecord } from '../../src/events/records.ts';
 const [plain] = [...connRecords(1)];
 const rows = 600;
 
-/** Returns a block of connections within 10.0.0.0/8, and the parts of it that were read. */
+/** Returns a block of connections within 10.0.0.0/8, and an array that lists the parts of the block that are read. */
 function watchedBlock() {
   const builder = new BlockBuilder('network', 1_700_000_000_000);
   for (let n = 0; n < rows; n++)

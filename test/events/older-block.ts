@@ -2,7 +2,7 @@ import { type EventBlock, openBlock, partStarts } from '../../src/events/format/
 import { aligned, entryBytes, firstMagic, headEnd } from '../../src/events/format/block-format.ts';
 import { columnNames, columnOf } from '../../src/events/format/columns.ts';
 
-/** Returns the same events in the format of blocks before tails and principals were added. */
+/** Returns the same events in the block format before tails and principals were added. */
 export function olderBlock(buffer: ArrayBuffer): ArrayBuffer {
   const block = openBlock(buffer, 0);
   const { header, table } = block;

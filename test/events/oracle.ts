@@ -176,7 +176,7 @@ export function attributesOf(record: NetworkRecord | DnsRecord, receivedAt: numb
   return Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined));
 }
 
-/** Returns the protocol of a name, for all names that the records have. */
+/** Returns the protocol that a sensor's name stands for. Covers only the names in the generated records. */
 const protocolOf = (name: string) => name.toLowerCase().replace(/^ssl$/, 'tls');
 
 export function canonical(address: string): string {
@@ -244,10 +244,10 @@ const cidrs = ['10.0.0.0/8', '10.0.0.0/31', '0.0.0.0/0', '::/0', '2001:db8::/32'
 
 export const maybeNegated = (term: FilterTerm, negated: boolean): FilterTerm => (negated ? { ...term, negated } : term);
 
-/** Attributes that have no filter of their name. */
+/** Attributes without a filter of the same name. */
 const unfiltered = new Set(['answers', 'app_protocols', 'app_protocol_stored']);
 
-/** Returns whether a value is literal in a filter: a value with a star is a pattern. */
+/** Returns whether a filter takes the value literally. A value with a star is a pattern. */
 const isPlain = (value: unknown) => value !== undefined && !String(value).includes('*');
 
 /** Generates a term over a field of these events, with existing and other values, negated or not. */

@@ -20,7 +20,7 @@ describe('packed values', () => {
     }));
     fc.assert(
       fc.property(data, (given) => {
-        // The clone has the same prototypes. toStrictEqual compares values of a key `constructor` as constructors.
+        // Not toStrictEqual: it compares a value under the key `constructor` as if it were the constructor.
         expect(isDeepStrictEqual(repacked(given), structuredClone(given))).toBe(true);
       }),
       { numRuns: 70 },

@@ -129,7 +129,7 @@ it('a filter terminates for numbers that are too large to increment, and finds t
   expect(selected('network', of(2 ** 53, 2 ** 53 + 2), { terms: [wanted] })).toEqual([0]);
 });
 
-it('without assets, asset filters match no event, and negated asset filters match all events', () => {
+it('without assets, asset filters match no events, and negated asset filters match all events', () => {
   const records = [...connRecords(3)];
   const values = ['0190a7b0-0000-7000-8000-000000000000'];
   const none = { field: 'asset_id', values, negated: true } as const;

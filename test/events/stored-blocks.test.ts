@@ -1,6 +1,6 @@
 /**
- * Blocks in the present format, as bytes. The number of columns is part of the format: a change that appends a column must
- * give the format a new magic, and these blocks must stay readable.
+ * Stored blocks in the current format. The number of columns is part of the format: a change that appends a column
+ * needs a new magic, and these blocks must stay readable.
  */
 import { readFileSync } from 'node:fs';
 import { inflateRawSync } from 'node:zlib';

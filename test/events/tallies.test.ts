@@ -30,7 +30,7 @@ describe('tallies', () => {
     expect(new Tallies(encodeTallies(Uint32Array.of(9)), 1, unknown).toItself(0)).toBeUndefined();
   });
 
-  it('return undefined for entries whose counts are cut off, and the counts of other entries', () => {
+  it('return undefined for entries whose counts are cut off, but return the counts of other entries', () => {
     const bytes = encodeTallies(Uint32Array.of(1, 300, 2));
     expect(new Tallies(bytes.subarray(0, 3), 3, 0).rows(0, 3)).toBeUndefined();
     expect(new Tallies(bytes.subarray(0, 3), 3, 0).rows(2, 3)).toBe(2);

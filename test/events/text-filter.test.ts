@@ -62,7 +62,7 @@ describe('a block with a filter', () => {
   const count = (block: EventBlock, id: string) =>
     compileFilter('network', { terms: [{ field: 'connection_id', values: [id] }] }).count(block);
 
-  it('is excluded for nearly all absent ids by reading only the filter', () => {
+  it('is excluded for nearly all absent ids by the filter alone', () => {
     const read: string[] = [];
     const starts = partStarts(whole.header);
     const buffer = rebuilt();

@@ -15,7 +15,7 @@ const header = (path: string, more: Partial<TsvHeader> = {}): TsvHeader => ({
 });
 const paths = (headers: readonly TsvHeader[]) => headers.map(({ path }) => path);
 
-test('a newer header replaces the older header of the same log of the same sensor only if it has fields', () => {
+test('a newer header replaces the older header of the same sensor and log only if the newer header has fields', () => {
   const known = [header('conn'), header('dns'), header('conn', { sensor: 'tap-2' })];
   expect(mergeHeaders(known, [header('conn', { fields: 'ts\tuid' })])).toEqual([
     known[1],

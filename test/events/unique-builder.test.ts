@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { UniqueBuilder } from '../../src/events/format/unique-builder.ts';
 
-/** Returns the texts in the parts of the column, in order; undefined where a text is absent. */
+/** Returns the texts of the encoded column, in order; undefined where a text is absent. */
 function texts(builder: UniqueBuilder, rows: number): (string | undefined)[] {
   const { codes, dictionary, entries } = builder.encode(rows);
   if (entries === 0) return new Array(rows).fill(undefined);
@@ -30,7 +30,7 @@ it('a unique builder stores texts row by row, across blocks, while it grows', ()
           capacity *= 2;
           builder.grow(capacity);
         }
-        // Simulates a record that is rejected after its id was set.
+        // As if a record was rejected after its id was set: the next record overwrites the id.
         builder.set(row, 'of another');
         builder.set(row, value);
       });

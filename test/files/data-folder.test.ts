@@ -64,7 +64,7 @@ test.for([
 });
 
 test.skipIf(process.geteuid?.() !== 0)('a file of another user is reported, or refused if it cannot be read', () => {
-  const open = mkdtempSync('/tmp/candor-data-'); // every user can enter /tmp, but perhaps not the folder of tests
+  const open = mkdtempSync('/tmp/candor-data-'); // Every user can enter /tmp, but perhaps not tmpdir().
   onTestFinished(() => rmSync(open, { recursive: true }));
   takeDataFolder(open).release();
   chownSync(join(open, 'format.json'), 65_534, 65_534);

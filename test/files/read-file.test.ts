@@ -38,12 +38,12 @@ describe.each([
     await fails(written(11), 10, { problem: 'too_large' });
   });
 
-  test('may report no size', async () => {
+  test('may be from a file system that reports no size', async () => {
     expect((await read('/proc/self/status', 2 ** 20)).bytes.length).toBeGreaterThan(100);
     await fails('/proc/self/status', 10, { problem: 'too_large' });
   });
 
-  test('gives the reason if it is missing or cannot be read', async () => {
+  test('fails with the reason if it is missing or cannot be read', async () => {
     await fails(join(folder, 'none'), 10, { problem: 'unreadable', code: 'ENOENT' });
     await fails(join(folder, 'zeros', 'x'), 10, { problem: 'unreadable', code: 'ENOTDIR' });
     for (const name of ['folder', 'pipe', 'zeros']) await fails(join(folder, name), 10, { problem: 'no_file' });

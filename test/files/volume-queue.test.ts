@@ -33,7 +33,7 @@ test('while a call hangs, no other call starts; when it returns, the next call s
   expect(await next()).toBe(1);
 });
 
-test('time in which the event loop is blocked does not count', async () => {
+test('time during which the event loop is blocked does not count towards the deadline', async () => {
   const queue = new VolumeQueue('the volume', 100);
   let isDone = false;
   const done = queue.run(async () => {

@@ -30,7 +30,7 @@ const kinds = [
   'long-lived revoked',
   'long-lived suspended',
 ] as const;
-/** Credentials that identify their holder. */
+/** Kinds of credentials that identify their holder. */
 const good: ReadonlySet<Kind> = new Set<Kind>(['valid', 'long-lived valid']);
 type Kind = (typeof kinds)[number];
 type Holder = Role | 'no role';
@@ -142,9 +142,7 @@ function wanted(rules: readonly AccessRule[], operation: OperationId, holder: Ho
 
 const pathOf = (path: string) => path.replace(/:\w+\*/, '000').replace(/:\w+/, '018f0000-0000-7000-8000-000000000001');
 
-/**
- * Calls an operation. The request of an authorized caller is rejected as invalid, so that it changes nothing.
- */
+/** Calls an operation. The request is invalid, so that it changes nothing even if the caller is authorized. */
 async function ask(operation: OperationId, token: string | undefined): Promise<Outcome> {
   const { method, path, partlyPublic, body } = routeOf(operation);
   const type = body?.kind === 'ingest' ? body.mediaTypes[0] : 'application/json';

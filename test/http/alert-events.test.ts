@@ -1,4 +1,4 @@
-/** The entry of an alert commits to the alert's events, so that readers can recompute the digest. */
+/** The log entry of an alert commits to the alert's events: readers can recompute the digest. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AuditFault } from '../../src/client/fault.ts';
@@ -83,7 +83,7 @@ test('the entry of an alert commits to the events that were stored together with
     missing: [first!.id],
   });
 
-  // An entry of an earlier version has hashes of its five event_ids.
+  // An entry from an earlier version has only the hashes of its five event_ids.
   const five = data.events!.filter(({ id }) => data.event_ids.includes(id));
   const hashes = Buffer.from(five.map(({ sha256 }) => sha256).join(''), 'hex');
   const events_digest = createHash('sha256').update(hashes).digest('hex');
@@ -112,6 +112,6 @@ test('the hash of an event stays valid when assets become known and when the sen
   expect(verifyAlertEvents(data, events)).toEqual({ verified: [id], missing: [] });
 });
 
-test('verification fails for an entry of an earlier version, because it has no digest', () => {
+test('verification fails for an entry from an earlier version, because the entry has no digest', () => {
   expect(verifyAlertEvents({}, [])).toBeInstanceOf(AuditFault);
 });

@@ -11,7 +11,7 @@ import { adminOf, openService, type Service } from './service.ts';
 const hourMs = 3_600_000;
 const patience = { timeout: 60_000, interval: 200 };
 const sixHoursAgo = Math.floor(Date.now() / hourMs) * hourMs - 6 * hourMs;
-/** The attacks take four hours. They are within one day in UTC, because exfiltration is summed by day. */
+/** The attacks take five hours. They are within one day in UTC, because exfiltration is summed by day. */
 const start = sixHoursAgo - Math.max(0, new Date(sixHoursAgo).getUTCHours() - 19) * hourMs;
 const linesOf = { Zeek: attackLines(start, 'Zeek'), Suricata: attackLines(start, 'Suricata') };
 
@@ -63,7 +63,7 @@ async function sensor(name: string): Promise<string> {
 describe.each([
   ['Zeek', 'Suricata'],
   ['Suricata', 'Zeek'],
-] as const)('in lines of %s', (format, continuing) => {
+] as const)('in %s lines', (format, continuing) => {
   const ofHost = (src: string, by: keyof typeof linesOf = format) =>
     linesOf[by].filter(({ line }) => line.includes(`"${src}"`));
 

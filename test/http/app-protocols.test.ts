@@ -77,7 +77,7 @@ const portsOf = async (query: string) =>
 beforeAll(async () => {
   service = await openService();
   token = await adminOf(service);
-  // Blocks of earlier versions hold the sensor's words as a single text.
+  // Blocks from earlier versions have the sensor's words as a single text.
   const builder = new BlockBuilder('network', start);
   const before = {
     timestamp: start,
@@ -177,7 +177,7 @@ describe('application protocols', () => {
     });
   });
 
-  test('name services and the edges of the topology', async () => {
+  test('are the names of services, and the protocols of topology edges', async () => {
     await vi.waitFor(async () => expect((await all('services?per_page=100', 'listServices')).length).toBe(15), 60_000);
     const { body } = await service.call('getTopology', 'GET /api/v1/topology', { token });
     const { edges } = (body as { data: { attributes: { edges: { protocols: string[] }[] } } }).data.attributes;

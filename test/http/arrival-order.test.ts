@@ -1,4 +1,4 @@
-/** The same lines of either sensor raise equal alerts, in any order within an hour and in bodies of any size. */
+/** The same Zeek or Suricata lines raise equal alerts, in any order within an hour and in bodies of any size. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { counted } from '../system/counted.ts';
@@ -96,7 +96,7 @@ interface Seen {
   readonly figures: Readonly<Record<string, unknown>>;
 }
 
-/** @param senders - sensors, which send the bodies in turn */
+/** @param senders - number of sensors, which send the bodies in turn */
 async function alertsAfter(rules: readonly string[], bodies: readonly string[], senders = 1): Promise<Seen[]> {
   const service = await openService();
   try {
@@ -157,8 +157,8 @@ const midnight = (hoursAgo: number) => Math.floor((Date.now() - hoursAgo * hourM
 
 describe.each([
   ['Zeek', 'around midnight', midnight(4) - 3 * hourMs, 'up to an hour late, in small bodies'],
-  ['Suricata', 'of one day', midnight(7), 'backwards within each hour'],
-] as const)('lines of %s %s', (format, _, start, order) => {
+  ['Suricata', 'within one day', midnight(7), 'backwards within each hour'],
+] as const)('%s lines %s', (format, _, start, order) => {
   const rules = rulesFor(logsources[format]);
   const lines = attackLines(start, format);
   let whole: Seen[];
@@ -176,10 +176,10 @@ describe.each([
 
   if (format === 'Zeek') return;
 
-  test('shared by two sensors and up to an hour late raise the same alerts of detectors', {
+  test('raise the same detector alerts if two sensors share them, and they are up to an hour late', {
     timeout: patienceMs,
   }, async () => {
-    // One sensor reports all records of the long connection, which goes to this address.
+    // One sensor reports all records of the long connection. This is the connection's destination.
     const isFirst = (line: string, n: number) => n % 2 === 0 || line.includes('"203.0.113.81"');
     const bodies = inBodies(late(lines), 100).flatMap((body) => {
       const texts = body.split('\n');

@@ -64,7 +64,7 @@ const history = async (id: string) =>
   (await list<Record_>('listAssetHistory', `/api/v1/assets/${id}/history`)).data.map(({ attributes }) => attributes);
 
 let next = 0;
-/** Returns an address that no other asset of these tests has. */
+/** Returns an address that no other asset in these tests has. */
 const address = () => {
   next++;
   return `10.9.${next >> 8}.${next & 255}`;
@@ -430,7 +430,7 @@ describe('a split', () => {
 });
 
 describe('lists', () => {
-  test('find assets by every filter and in every order', async () => {
+  test('return assets for every filter and in every order', async () => {
     const server = await create({
       name: 'list: alpha',
       kind: 'server',

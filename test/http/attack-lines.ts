@@ -1,6 +1,5 @@
 /**
- * Synthetic lines of Zeek and Suricata for each detected behaviour: five hours of attacks, after nine days of
- * history.
+ * Synthetic Zeek and Suricata lines for each detected behaviour: five hours of attacks, after nine days of history.
  */
 import { families } from '../../scripts/generated-names/families.ts';
 import { random } from '../../scripts/traffic/random.ts';
@@ -30,7 +29,7 @@ interface Conn {
 
 let made = 0;
 
-/** Returns Zeek's line of a connection. */
+/** Returns the Zeek line of a connection. */
 export function conn(time: number, what: Conn): AttackLine {
   const { src, dst, port, state = 'SF', proto = 'tcp', out = 900, back = 1200, seconds = 1 } = what;
   const isVain = state === 'S0' || state === 'REJ';
@@ -163,7 +162,7 @@ export function arriving(lines: readonly AttackLine[], at: (line: AttackLine) =>
     .map(({ line }) => line);
 }
 
-/** Returns the lines in the order in which they arrive if each is delayed by up to an hour. */
+/** Returns the lines in their order of arrival if each is delayed by up to an hour. */
 export function late(lines: readonly AttackLine[]): AttackLine[] {
   const rng = random(7);
   return arriving(lines, ({ time }) => time + rng.next() * hourMs);

@@ -71,7 +71,7 @@ describe('repeated calls of one caller', () => {
     ]);
   });
 
-  test('leave the shares of other callers unchanged: principals are identified by id at any address', () => {
+  test('leave the shares of other callers unchanged: principals are identified by id, not by address', () => {
     const { it, admitted } = caps();
     const reads = (actor: string) =>
       times(100, (k) => ({
@@ -117,7 +117,7 @@ const hex = (n: number) => n.toString(16).padStart(4, '0');
 describe('a flood from many addresses', () => {
   const flood = (n: number) => times(n, (k) => call({ source_address: `10.${k >> 16}.${(k >> 8) & 255}.${k & 255}` }));
 
-  test('uses the shared limit of failures, then counters; the last counter is for all other addresses; all calls are recorded or counted', () => {
+  test('uses up the shared limit of failures, then counters; the last counter is for all other addresses, so that no call is lost', () => {
     const { it, admitted } = caps();
     const calls = 100_000;
     const own = admitted(flood(calls));
@@ -134,7 +134,7 @@ describe('a flood from many addresses', () => {
     expect(own + callsIn(counts)).toBe(calls);
   });
 
-  test('makes a bounded number of records in a day', () => {
+  test('creates a bounded number of records in a day', () => {
     const { it } = caps();
     let records = 0;
     for (let now = start; now < start + 24 * 60 * minute; now += minute) {

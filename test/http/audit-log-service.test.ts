@@ -44,7 +44,7 @@ async function recordOf(requestId: string): Promise<Item['attributes']> {
   throw new Error(`no record of ${requestId}`);
 }
 
-/** Returns the record of a call that sends its own request id. */
+/** Calls an operation with its own request id, and returns the status and the record of the call. */
 async function recorded(operation: Parameters<typeof call>[1], request: Request = {}) {
   const id = crypto.randomUUID();
   const { status } = await call(service, operation, { ...request, headers: { 'x-request-id': id } });

@@ -165,7 +165,7 @@ describe('limits', () => {
     for (const wire of halves) wire.end();
   });
 
-  test('a body in the smallest chunks takes at most about twice its size from the budget', async () => {
+  test('a body in one-byte chunks takes at most about twice its size from the budget', async () => {
     const budget = new Budget(100_000);
     const { server } = await serve([echo({ budget, maxBytes: 50_000 })]);
     const wire = await Wire.open(server.port);

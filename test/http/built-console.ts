@@ -12,7 +12,7 @@ export const script = 'export const answer = 42;\n'.repeat(200);
 export const style = 'body { color: red }\n'.repeat(200);
 export const font = Buffer.from('wOF2 as compressed as it gets');
 
-/** The script as compressed by the build. Its bytes differ from those of a quick compression. */
+/** The script, compressed by the build. The service would compress it to other bytes. */
 export const builtBrotli = brotliCompressSync(script);
 export const builtGzip = gzipSync(script, { level: 1 });
 
@@ -27,7 +27,7 @@ export function buildFixture(): BuiltConsole {
   mkdirSync(join(assets, 'sub'), { recursive: true });
   const write = (name: string, content: string | Buffer) => writeFileSync(join(assets, name), content);
   writeFileSync(join(folder, 'index.html'), html);
-  // A compressed document of another build: the service must compress `index.html` again.
+  // A compressed document from another build: the service must compress `index.html` again.
   writeFileSync(join(folder, 'index.html.br'), brotliCompressSync('<!doctype html>old'));
   write('main-BxY3_-9a.js', script);
   write('main-BxY3_-9a.js.br', builtBrotli);

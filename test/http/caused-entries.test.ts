@@ -1,4 +1,4 @@
-/** The record of a call names exactly the entries that this call caused. */
+/** The audit record of a call names exactly the log entries that this call caused. */
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import type { AuditRecord } from '../../src/contract/resources/audit-record.ts';
@@ -30,7 +30,7 @@ test('a call that caused entries lists them in its record, and always has an ind
   expect([told, untold, ofTheStore].map(({ countedAlone }) => countedAlone)).toEqual([true, false, true]);
 });
 
-/** Opens the policy so that its next change loses the store thread, before or after the change is on disk. */
+/** Opens the policy. Its next change fails as if the store thread died, before or after the change is on disk. */
 async function losing({ store, services }: Service, when: 'before' | 'after') {
   let lost = false;
   const changePolicy: Store['changePolicy'] = async (change, by) => {

@@ -207,7 +207,7 @@ test('no response to GET contains a secret', () => {
   for (const { get } of Object.values(paths)) collect(get?.responses);
   expect(names).toContain('assignee');
   const secrets = [...names].filter((name) => /^(access_|refresh_)?token$|secret|password|private_key$/.test(name));
-  // `token` is a timestamp of RFC 3161; `secret` says whether a setting is never shown.
+  // `token` is an RFC 3161 timestamp; `secret` states that a setting is never shown.
   expect(secrets.sort()).toEqual(['secret', 'token']);
 });
 

@@ -1,6 +1,4 @@
-/**
- * One definition of "answered": services, assets, rules and detectors agree on every state of every sensor.
- */
+/** Services, assets, rules and detectors agree whether a connection was answered, for every state of every sensor. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { NetworkEvent } from '../../src/contract/resources/network-event.ts';
@@ -133,7 +131,7 @@ const rows: readonly Row[] = [
   ['native without state', undefined, false, own({})],
 ];
 
-/** Returns a separate client for each row: alerts of one client to many destinations would become one. */
+/** Returns a separate client for each row: alerts about one client and many destinations would become one alert. */
 const clientOf = (n: number) => `10.9.0.${n + 1}`;
 const dstOf = (n: number) => `10.9.1.${n + 1}`;
 const scannerOf = (n: number) => `10.9.2.${n + 1}`;

@@ -33,7 +33,7 @@ const large = get('/large', () => data('x'.repeat(3_000_000)));
 const endpoints = [get('/ok', () => data('fine')), later, large, echo()];
 
 /**
- * Requests whose client asks to close the connection. uWebSockets.js closes it within the last write, and
+ * Requests that ask the server to close the connection. uWebSockets.js closes it within the last write, and
  * responds to HTTP/1.0 itself, with 505.
  */
 const lastRequests = ['GET /ok', 'GET /later', 'GET /large', 'HEAD /large', 'HEAD /later', 'OPTIONS /ok'].flatMap(
@@ -41,7 +41,7 @@ const lastRequests = ['GET /ok', 'GET /later', 'GET /large', 'HEAD /large', 'HEA
 );
 const nameOf = (asked: string) => asked.trimEnd().replaceAll('\r\n', ', ');
 
-/** Adds a WebSocket route that makes only the required reports to the HTTP server. */
+/** Adds a WebSocket route that only reports to the HTTP server what it must. */
 const sockets = (app: TemplatedApp, front: SocketFront) =>
   void app.ws('/ws', {
     upgrade(res, req, context) {
@@ -73,7 +73,7 @@ async function counted(options: { max?: number; maxPerAddress?: number } = {}) {
   return { ...(await serve(endpoints, { connections, sockets })), connections, reached };
 }
 
-/** Lifecycles of a connection. Each resolves when the client's side has ended. */
+/** Lifecycles of a connection. Each function resolves when the client's side has ended. */
 const lives: Record<string, (port: number) => Promise<void>> = {
   'opened and ended by the client': async (port) => (await Wire.open(port)).end(),
   'ended by the client within its headers': async (port) => {
@@ -240,7 +240,7 @@ test.each([
   await eventually(() => connections.open === 0);
 });
 
-/** Counts connections whose reports come from the test instead of the HTTP server. */
+/** Returns connection counts, and a function that reports connections as the HTTP server would. */
 function reported(options: Partial<ConstructorParameters<typeof Connections>[0]> = {}) {
   const connections = new Connections({ limitReached: () => undefined, ...options });
   let filter: (res: ConnectionSource, count: number) => void = () => undefined;
@@ -277,7 +277,7 @@ test('more closes than opens leave counts at zero, lock out no client, and are r
   expect([connections.open, connections.openFrom('192.0.2.1'), reached]).toEqual([2, 2, []]);
 });
 
-test('a limited number of ended WebSockets linger uncounted; further ones count until their time to linger ends', () => {
+test('a limited number of ended WebSockets linger without being counted; further ones are counted until they have lingered', () => {
   vi.useFakeTimers();
   try {
     const { connections, report } = reported({ maxPerAddress: 0 });

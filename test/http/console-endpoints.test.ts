@@ -1,4 +1,4 @@
-/** Requests of browsers, shippers and unauthenticated clients for the console's pages and files. */
+/** Requests by browsers, shippers and unauthenticated clients for the console's pages and files. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
@@ -71,7 +71,7 @@ describe('the path /', () => {
     'text/html;q=0',
     'text/htmlx',
     'application/json, text/html;q=0.5',
-  ])('treats a client with Accept: %s as a shipper, which gets the response of Elasticsearch', async (accept) => {
+  ])('responds as Elasticsearch does to a client with Accept: %s, such as a shipper', async (accept) => {
     const wire = await Wire.open(service.server.port);
     const named = accept === undefined ? '' : `Accept: ${accept}\r\n`;
     for (const method of ['GET', 'HEAD']) {

@@ -58,7 +58,7 @@ describe('the folder of a built console', () => {
     ]);
   });
 
-  test('has a separate validator for each coding, which is the same at every start', async () => {
+  test('has a separate validator for each coding, the same at every start', async () => {
     const all = ({ document, files }: ConsoleFiles) =>
       [document, ...files].flatMap(({ variants }) => variants.map(({ etag }) => etag)).sort();
     expect(new Set(all(files)).size).toBe(all(files).length);

@@ -76,7 +76,7 @@ test.each([
 });
 
 describe('under load', () => {
-  test('pages are still served because they are short; files are not served', async () => {
+  test('pages are still served, because they are short, but files are not', async () => {
     const rate = new RequestRate({
       perAddress: 0,
       perPrincipal: 0,

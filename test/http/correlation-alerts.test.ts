@@ -1,4 +1,4 @@
-/** Alerts of correlations: one alert per group, which says how far the group exceeds the rule's threshold. */
+/** Correlation alerts: one alert per group, with figures that show how far the group exceeds the rule's threshold. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { inBodies } from '../system/counted.ts';
@@ -51,7 +51,7 @@ describe.each([
   ['Suricata', 1],
   ['Suricata', 2],
   ['Suricata', 8],
-] satisfies [SensorFormat, number][])('lines of %s in %d bodies', (format, bodies) => {
+] satisfies [SensorFormat, number][])('%s lines in %d bodies', (format, bodies) => {
   /** Sends uploads, each of which matches only the rules of its path. */
   async function ingest(uri: string, ...records: readonly object[]): Promise<void> {
     const lines = records.map((record) => inFormat[format](JSON.stringify({ ...record, uri })));

@@ -132,7 +132,7 @@ const wanted = Array.from({ length: groups }, (_, n) => ({
   sensors: ['sensor-0', 'sensor-1', 'sensor-2'],
 }));
 
-test('groups up to the limit raise the same alerts for any order of lines', async () => {
+test('groups up to the limit raise the same alerts, whatever the order of lines', async () => {
   for (const [n, [, arriving]] of orders.entries()) {
     const rule = await correlate(4000 + n);
     await send(4000 + n, arriving);

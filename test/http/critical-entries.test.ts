@@ -1,6 +1,6 @@
 /**
- * Every source of critical events in the specification's table, triggered over HTTP on a running service: the
- * log has exactly one entry for each, which verifies against the signed head.
+ * Triggers every source of critical events in the specification's table over HTTP, on a running service. The log has
+ * exactly one entry for each, and the entry verifies against the signed head.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,7 @@ import { CriticalOperator, isOf, itemOf, jtiOf, type Leaf, type Tokens, type Wan
 const dataDir = mkdtempSync(join(tmpdir(), 'candor-critical-'));
 const on = new CriticalOperator();
 
-/**
- * Functions that trigger the sources of the specification's table, and return the entries that each must
- * leave.
- */
+/** Functions that trigger the sources in the specification's table, and return the log entries that they must cause. */
 const sources: Record<string, () => Promise<Wanted[]>> = {
   'an alert that reaches high': async () => {
     const id = await on.raise(1001, 1);
@@ -189,10 +186,7 @@ describe('on a running service', () => {
     expect(time >= entry.occurred_at).toBe(true);
   }
 
-  /**
-   * Finds the one entry of this subject. All subjects are unique except the policy, which is identified by
-   * its version.
-   */
+  /** Returns the entry of this kind and subject, and checks that no second entry appears. */
   async function ownOnly(wanted: Wanted): Promise<Leaf> {
     const leaf = await on.theOnly(wanted);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -270,7 +264,7 @@ describe('on a running service', () => {
     }
   });
 
-  test('a restored backup is recorded once in the log that continues from it', async () => {
+  test('a restored backup is recorded once, in the log that continues from the backup', async () => {
     const { id } = itemOf(await on.ask('createBackup', {}, 202));
     await on.theOnly({ kind: 'backup.created', subject: { type: 'backup', id } });
     const { path } = itemOf(await on.ask('getBackup', { params: [id] })).attributes;
@@ -294,8 +288,8 @@ describe('kill -9 right after the response', () => {
   });
 
   /**
-   * Changes by name: each function prepares a change and returns a function that makes the change and returns
-   * the expected entries. Preparing first keeps other requests out of the window.
+   * Changes by name. Each function prepares a change, and returns a function that makes the change and returns the
+   * expected entry. Because of the preparation, no other request precedes the kill.
    */
   const changes: Record<string, () => Promise<() => Promise<Wanted>>> = {
     'the revocation of a token': async () => {

@@ -24,7 +24,7 @@ export interface Leaf {
   readonly entry: Entry;
 }
 
-/** The required contents of an entry. */
+/** The required content of an entry. */
 export type Wanted = Pick<Entry, 'kind' | 'actor' | 'subject' | 'data'> & {
   /** The operation that caused the entry; absent for entries that sensors or the service caused. */
   readonly through?: OperationId;
@@ -58,7 +58,7 @@ export class CriticalOperator {
   readonly requests = new Map<string, OperationId>();
 
   async start(dataDir: string): Promise<void> {
-    // Keeps new keys pending.
+    // With a long overlap, new keys stay pending during the test.
     const env = { CANDOR_KEYS_OVERLAP_MS: String(30 * 24 * 3600 * 1000) };
     this.service = await startService({ dataDir, env });
     this.token = (await this.signIn()).access_token;
@@ -92,12 +92,12 @@ export class CriticalOperator {
     return tokens;
   }
 
-  /** Returns the entry that an action of the administrator must leave. */
+  /** Returns the entry that an action must cause; by default, an action of the administrator. */
   by(kind: EntryKind, type: string, id: string, data: Wanted['data'] = {}, actor = this.adminId): Wanted {
     return { kind, actor, subject: { type, id }, data };
   }
 
-  /** Returns the entry that an operation of the administrator must leave. */
+  /** Returns the entry that an operation must cause, as `by` does. */
   through(operation: OperationId, ...entry: Parameters<CriticalOperator['by']>): Wanted {
     return { ...this.by(...entry), through: operation };
   }
@@ -172,7 +172,7 @@ export class CriticalOperator {
     return id;
   }
 
-  /** Returns the rules in effect, with these roles instead of the roles of one operation. */
+  /** Returns the rules in effect, but with these roles for one operation. */
   async rulesWith(operation: OperationId, roles: AccessRule['roles']): Promise<AccessRule[]> {
     const rules = itemOf(await this.ask('getPolicy')).attributes.rules as AccessRule[];
     return rules.map((rule) => (rule.operation === operation ? { ...rule, roles } : rule));

@@ -66,7 +66,7 @@ const statusOf = async () =>
   ((await get('getStatus', '/api/v1/status')).body.data as never as { attributes: Status }).attributes;
 
 test('queries leave out a damaged block and say so; requests for its events return an error', async () => {
-  // The service has cached nothing yet, so it reads from disk.
+  // Uses another reader, so that the service has cached nothing when the block is damaged.
   const other = openReader(service.services.config.data_dir);
   const asked = { table: 'network', filter: { terms: [] }, order: 'desc', per_page: 50, page: 1 } as const;
   const before = JSON.parse(Buffer.from(other.listEvents(asked).json).toString()) as Body['data'];
@@ -124,7 +124,7 @@ test('a damaged part is reported with the time of its events, which limits the a
   expect((await get('listNetworkEvents', events)).body.data).toHaveLength(perBlock + 1);
 });
 
-test('a list with a damaged row of principals responds 500 until the row is restored', async () => {
+test('the list of principals responds 500 while one of its rows is damaged', async () => {
   const principals = root.openDB<Buffer, string>({ name: 'principals', encoding: 'binary' });
   const [id] = [...principals.getKeys()];
   const restore = flip('principals', id!);

@@ -1,6 +1,6 @@
 /**
- * Damaged rows of alerts over HTTP: bodies whose findings meet a damaged row are stored, and responses omit
- * the damaged alerts and say so.
+ * Damaged alert rows over HTTP: bodies are stored even if a finding belongs to a damaged row, and responses omit the
+ * damaged alerts and say so.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

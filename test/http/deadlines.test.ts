@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A response as uWebSockets.js passes it, without a socket; the test controls the clock. */
+/** A response as uWebSockets.js passes it, but without a socket. */
 class Line {
   closed = false;
   written = 0;

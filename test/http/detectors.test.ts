@@ -1,6 +1,6 @@
 /**
- * Every detector, over HTTP, with lines of both sensors: traffic that the detector reports, and quieter traffic
- * that it does not report.
+ * Every detector, over HTTP, with Zeek and Suricata lines: traffic that the detector reports, and quieter traffic that
+ * it does not report.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { families } from '../../scripts/generated-names/families.ts';
@@ -84,7 +84,7 @@ function zeek(seen: Seen, n: number): object {
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 const late = start + 9 * day + 8 * hour;
 
-/** Returns connections on each day to three destinations, which the host and its network therefore know. */
+/** Returns daily connections to three destinations, so that the host and its network know these destinations. */
 const usual = (src: string, days: number): Connection[] =>
   times(3 * days, (n) => ({
     time: start + Math.floor(n / 3) * day + (n % 3) * hour,
@@ -299,7 +299,7 @@ const traffic: Readonly<Record<DetectorId, { readonly loud: readonly Seen[]; rea
 /** Lines per body. */
 const splits = { loud: [5000, 500, 50], quiet: [500] };
 
-describe.each(['Zeek', 'Suricata'] as const)('in lines of %s', (format) => {
+describe.each(['Zeek', 'Suricata'] as const)('in %s lines', (format) => {
   describe.each(['loud', 'quiet'] as const)('%s traffic', (kind) => {
     let found: readonly (readonly Alert[])[];
 
@@ -328,7 +328,7 @@ describe.each(['Zeek', 'Suricata'] as const)('in lines of %s', (format) => {
     });
 
     if (kind === 'loud')
-      test('network-scan reports sweeps by pings, by unanswered connections and by refused connections', () => {
+      test('network-scan reports sweeps with pings, with unanswered connections and with refused connections', () => {
         for (const addresses of foundBy('network-scan'))
           expect(new Set(addresses)).toEqual(new Set(['10.1.2.5', '10.1.2.6', '10.1.2.7']));
       });

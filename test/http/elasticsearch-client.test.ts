@@ -5,12 +5,10 @@ import { ServiceError } from '../../src/errors.ts';
 import type { Services } from '../../src/http/services.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
-/**
- * Uses the official client, which is not a dependency: scripts/with-client-libraries.sh installs it. The parts
- * that these tests use are typed here.
- */
+/** Folder of the official client, which is not a dependency: scripts/with-client-libraries.sh installs it. */
 const folder = process.env.CLIENT_LIBRARIES;
 
+// The parts of the client that these tests use.
 interface Dropped {
   readonly status: number;
   readonly error: { readonly type: string } | null;
@@ -79,7 +77,7 @@ describe.skipIf(folder === undefined)('the official client', () => {
   const client = (auth: object = { username: 'shipper', password: token }) => clients!(auth);
   const stored = async () => (await service.store.status()).events.network;
 
-  test("accepts the server, with each of the client's authentication methods", async () => {
+  test('accepts the server with each of its authentication methods', async () => {
     for (const auth of [
       { username: 'shipper', password: token },
       { apiKey: { id: 'any', api_key: token } },

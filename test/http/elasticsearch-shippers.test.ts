@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openService, password, type Service } from './service.ts';
 
 /**
- * The requests of shippers, from their first one, according to their sources: elastic/beats
+ * A request of a shipper. The requests are those of the shippers' sources, from the first one on: elastic/beats
  * libbeat/esleg/eslegclient, libbeat/template/load.go, libbeat/idxmgmt/lifecycle, x-pack/libbeat/licenser;
  * logstash-plugins/logstash-output-elasticsearch lib/logstash/outputs/elasticsearch; vectordotdev/vector
  * src/sinks/elasticsearch; fluent/fluent-bit plugins/out_es; rsyslog/rsyslog plugins/omelasticsearch.

@@ -178,7 +178,7 @@ describe('a bulk request', () => {
     }
   });
 
-  test('returns the ids of events of several blocks and tables', async () => {
+  test('returns the ids of events in several blocks and tables', async () => {
     const lines = Array.from({ length: 9000 }, (_, n) => [
       { create: n % 100 === 3 ? { _id: `many ${n % 1000}` } : {} },
       n % 2 === 0 ? conn(n) : lookup(n),
@@ -227,7 +227,7 @@ describe('a bulk request', () => {
   test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ])('is accepted in %s, and rejected completely if that body is truncated', async (coding, compress) => {
+  ])('is accepted in %s, and rejected completely if the body is truncated', async (coding, compress) => {
     const bytes = new Uint8Array(compress(Buffer.from(ndjson({ index: {} }, conn(30)))));
     const headers = { 'content-encoding': coding };
     expect((await bulk(bytes, { headers })).json).toMatchObject({ errors: false });

@@ -1,10 +1,10 @@
-/** Converts lines of Zeek (conn, dns, http) to the EVE lines of Suricata for the same traffic. */
+/** Converts Zeek lines (conn, dns, http) to the Suricata EVE lines for the same traffic. */
 import { isIP } from 'node:net';
 import { rcodeNameOf, typeNameOf } from '../../src/ingest/dns-codes.ts';
 
 export type SensorFormat = 'Zeek' | 'Suricata';
 
-/** Converts a line of Zeek to the format of each sensor. */
+/** Functions that convert a Zeek line to the format of each sensor. */
 export const inFormat: Readonly<Record<SensorFormat, (line: string) => string>> = {
   Zeek: (line) => line,
   Suricata: (line) => JSON.stringify(eveRecord(JSON.parse(line))),
@@ -49,7 +49,7 @@ function eveRecord(record: Conn | Dns | Http): object {
   return 'method' in record ? http(record) : dns(record);
 }
 
-/** flow.state of TCP by Zeek's conn_state, and a history for lines without a history. */
+/** TCP flow.state by Zeek's conn_state, and the history to use if the line has none. */
 const states: Readonly<Record<string, readonly [state: string, history: string]>> = {
   S0: ['new', 'S'],
   S1: ['established', 'ShADad'],
@@ -66,7 +66,7 @@ const states: Readonly<Record<string, readonly [state: string, history: string]>
   OTH: ['new', 'Aa'],
 };
 
-/** TCP flags by lower-case letter of Zeek's history. In a history, capitals are packets of the client. */
+/** TCP flags by lower-case letter of Zeek's history. In a history, upper-case letters are packets from the client. */
 const flagsByLetter: Readonly<Record<string, number>> = {
   s: 0x02,
   h: 0x12,
@@ -104,7 +104,7 @@ function flow(conn: Conn): object {
   };
 }
 
-/** Returns a message in format 2: an answer if Zeek saw a reply, otherwise a query. */
+/** Returns a DNS record in EVE format 2: an answer if Zeek saw a reply, otherwise a query. */
 function dns(lookup: Dns): object {
   const { trans_id: id, query: rrname, qtype, rcode, answers = [], TTLs = [] } = lookup;
   const rrtype = lookup.qtype_name ?? (qtype === undefined ? undefined : typeNameOf(qtype));

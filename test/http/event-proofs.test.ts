@@ -92,7 +92,7 @@ async function firstId(table: 'network' | 'dns'): Promise<string> {
   return (body as { data: { id: string }[] }).data[0]!.id;
 }
 
-test('no proof is given until the event is sealed and its entry is in the log; the error has the reason', async () => {
+test('a proof is available once its event is sealed and the entry is logged; until then, the error has the reason', async () => {
   const refused = async (id: string) => {
     const { status, body } = await ask('network', id);
     return [status, (body as { error?: { details?: { reason?: string } } }).error?.details?.reason];
@@ -102,7 +102,7 @@ test('no proof is given until the event is sealed and its entry is in the log; t
   await send('network', [{ ...flow(1), id: explicit }]);
   expect(await refused(explicit)).toEqual([503, 'not_sealed_yet']);
   await sealer.seal();
-  // The log may already have the entry.
+  // The log may have the entry before or after this request.
   expect([
     [503, 'seal_not_logged'],
     [200, undefined],

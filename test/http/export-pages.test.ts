@@ -6,7 +6,7 @@ import { type LimitName, limits } from '../../src/limits.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
 
-/** Returns a `read` that returns these pages or throws these errors, one per call, and the places of the calls. */
+/** Returns `read`, which returns or throws the next outcome on each call, and the places with which it was called. */
 function served(...outcomes: (ExportPage<string> | Error)[]) {
   const places: (string | undefined)[] = [];
   const read = async (place: string | undefined) => {
@@ -54,7 +54,7 @@ test('a consumed page releases its memory, except small pages that share a buffe
   expect(given.map(({ length }) => length)).toEqual([0, 0, 5, 0, 10_000]);
 });
 
-test('an error of the first page is returned; later pages are retried after temporary errors only', async () => {
+test('an error of the first page is thrown; later pages are retried, but only after temporary errors', async () => {
   let closed = 0;
   const first = ExportPages.open(
     served(overloaded()).read,

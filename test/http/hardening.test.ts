@@ -34,7 +34,7 @@ describe('security headers of every response', () => {
     ['GET', '/nothing', 404],
     ['GET', '/ok?token=x', 400],
     ['GET', '/bug', 500],
-  ])('%s %s: all are present, and none names the server software', async (method, path, status) => {
+  ])('%s %s: all are present, and no header names the server software', async (method, path, status) => {
     const { url } = await serve([ok, bug]);
     const answer = await fetch(url + path, { method });
     expect(answer.status).toBe(status);

@@ -140,7 +140,7 @@ describe.each(counted)('$histogram', ({ list, histogram, path, of, queries }) =>
     expect(buckets.map(({ at }) => Date.parse(at))).toEqual(
       Array.from({ length: 12 }, (_, n) => start + 5 * n * minute),
     );
-    // The last four buckets are empty, but present.
+    // The response includes the last four buckets, although they are empty.
     expect(buckets.slice(-4)).toEqual(buckets.slice(-4).map(({ at }) => ({ at, count: 0, by_severity: {} })));
   });
 

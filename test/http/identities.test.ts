@@ -142,7 +142,7 @@ describe('a principal', () => {
     expect((await login('anna')).status).toBe(200);
   });
 
-  test('is changed only if If-Match has its current version', async () => {
+  test('is not changed if If-Match has a version other than the current one', async () => {
     const id = await user('versioned');
     const stale = await update(id, { roles: ['analyst'] }, { 'if-match': '"7"' });
     expect(stale).toMatchObject({
@@ -171,7 +171,7 @@ describe('a principal', () => {
     expect(await Promise.all([me(access_token), me(shown(issued).attributes.token)])).toEqual([200, 200]);
   });
 
-  test('cannot be suspended or lose its role if it is the last administrator', async () => {
+  test('cannot be suspended and cannot lose its role if it is the last administrator', async () => {
     const { id } = shown(await service.call('whoAmI', 'GET /auth/me', { token: admin }));
     for (const lockout of [{ status: 'suspended' }, { roles: ['viewer'] }])
       expect((await update(id, lockout)).body).toMatchObject({ error: { code: 'CONFLICT' } });
@@ -294,7 +294,7 @@ describe('an open socket', () => {
 const revoke = (jti: string) =>
   service.call('revokeToken', `DELETE /api/v1/tokens/${jti.toUpperCase()}`, { token: admin });
 
-test('a token is found at the location that its creation returned, without its secret', async () => {
+test('a token is found at the location that its creation returned, and its secret is not shown', async () => {
   const id = await user('placed');
   const issued = await issue(id, ['viewer']);
   const { id: jti, attributes } = shown(issued);
@@ -311,7 +311,7 @@ test('a token is found at the location that its creation returned, without its s
   expect((await service.call('getToken', none, { token: admin })).status).toBe(404);
 });
 
-test('the last use of a token is recorded to the minute', async () => {
+test('the last use of a token is recorded, to the minute', async () => {
   const id = await user('used');
   const { id: jti, attributes } = shown(await issue(id, ['viewer']));
   expect(await me(attributes.token)).toBe(200);

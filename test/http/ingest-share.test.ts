@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Wire } from './serve.ts';
 import { openService, password } from './service.ts';
 
-test('a sensor whose bodies arrive in halves leaves room for the bodies of another sensor', async () => {
+test('incomplete bodies of one sensor leave room for the bodies of another sensor', async () => {
   const service = await openService({
     CANDOR_LIMITS_MAX_BODY_BYTES: '100000',
     CANDOR_LIMITS_MAX_INGEST_IN_FLIGHT_BYTES: '300000',

@@ -36,7 +36,7 @@ const eveAlert = (n: number, more: object) =>
     alert: { signature_id: 9_000_000 + n, rev: 1, signature: 'TEST', category: '', severity: 3 },
     ...more,
   });
-/** Returns the endpoints of a packet from the server. */
+/** Returns the endpoints of a packet from the server to a client. */
 const answer = (n: number) => ({
   src_ip: '203.0.113.80',
   src_port: 80,

@@ -12,7 +12,7 @@ const ok = get('/ok', () => data('fine'));
 const request = (...headers: string[]) => ['GET /ok HTTP/1.1', 'Host: x', ...headers, '\r\n'].join('\r\n');
 
 describe.concurrent('an idle connection', () => {
-  test('stays open for as long as the response announced', async () => {
+  test('stays open for as long as the response announces', async () => {
     const { server } = await serve([ok]);
     const wire = await Wire.open(server.port);
     wire.send(request());

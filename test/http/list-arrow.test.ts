@@ -31,7 +31,7 @@ const withoutType = (items: unknown[]) =>
   (items as { id: string; attributes: object }[]).map(({ id, attributes }) => ({ id, attributes }));
 
 describe.each(lists)('%s', (operation) => {
-  test('returns the whole list, a column for each attribute, equal to its pages', async () => {
+  test('returns the whole list, equal to its pages, with a column for each attribute', async () => {
     // With an audit log, these calls would add records, so only older records are compared.
     const query = operation === 'listAuditRecords' ? `?to=${Date.now()}` : '';
     const items = withoutType(await served.itemsOf(operation, query));
@@ -120,12 +120,12 @@ test('HEAD has no body, and unauthenticated callers are refused in JSON', async 
   expect([stranger.status, stranger.headers.get('content-type')]).toEqual([401, 'application/json']);
 });
 
-test('another variant of Arrow is unsupported: the response is a page in JSON', async () => {
+test('another variant of Arrow is not supported: the response is a page in JSON', async () => {
   const answer = await ask('/api/v1/assets', { accept: 'application/vnd.apache.arrow.file' });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
 });
 
-/** Tasks that produce a page. */
+/** The tasks that produce a page. */
 const makers = ['arrowPage', 'exportArrowEvents'];
 
 /** Counts the pages that are made, and lets `act` replace the n-th page. */

@@ -20,7 +20,7 @@ describe('a log that is published with a delay', () => {
     ['getTile', '/tile/0/000.p/5'],
   ] as const;
 
-  test.each(reads)('answers %s %s about unpublished entries only for readers of entries', async (operation, path) => {
+  test.each(reads)('serves %s %s about unpublished entries only to readers of entries', async (operation, path) => {
     const anonymous = await service.call(operation, `GET ${path}`);
     const reader = await service.call(operation, `GET ${path}`, { token: admin });
     const sensor = await service.call(operation, `GET ${path}`, {
@@ -70,7 +70,7 @@ describe('a log that is published with a delay', () => {
   });
 });
 
-test('too many reads of the log from one address are 429 without credentials, but not with credentials', async () => {
+test('too many log reads from one address are 429 without credentials, but not with credentials', async () => {
   const service = await openService({ CANDOR_LIMITS_LOG_READS_PER_S_PER_ADDRESS: '1' });
   try {
     await service.ledger.append(entries(0, 5));

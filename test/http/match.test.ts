@@ -15,7 +15,7 @@ describe('matching', () => {
     route('GET', '/a/bulk/list'),
   ]);
 
-  test('a literal segment has precedence over a parameter, which is tried if the literal does not match to the end', () => {
+  test('a literal segment precedes a parameter, which is tried if the rest of the literal route does not match', () => {
     expect(routes.match('POST', '/a/bulk')).toMatchObject({ found: 'route', route: { path: '/a/bulk' } });
     expect(routes.match('GET', '/a/bulk/list')).toMatchObject({ route: { path: '/a/bulk/list' } });
     const back = routes.match('GET', '/a/bulk/notes/7');

@@ -41,7 +41,7 @@ const status: Status = {
   ready: true,
 };
 
-/** Returns values by series, after checking each line against the grammar of the text format. */
+/** Returns the values by series. Checks each line against the grammar of the text format. */
 function parse(text: string): Map<string, number> {
   const series = new Map<string, number>();
   expect(text.endsWith('\n')).toBe(true);

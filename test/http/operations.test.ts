@@ -231,7 +231,7 @@ describe('ingest', () => {
     expect((one.body as { data: unknown }).data).toEqual(newest);
   });
 
-  test('a repeated Idempotency-Key repeats the response and stores no event again; another body is a CONFLICT', async () => {
+  test('a repeated Idempotency-Key repeats the response and stores no events; with another body, it is a CONFLICT', async () => {
     const send = (text: string, key = 'k1') =>
       service.call('ingest', 'POST /api/v1/ingest', {
         token: sensor,
@@ -338,7 +338,7 @@ describe('alerts', () => {
     id = list.data[0]!.id;
   });
 
-  test('a change gets a response, is published, and is guarded by If-Match', async () => {
+  test('a change is returned, published, and guarded by If-Match', async () => {
     await service.pump.idle(); // Recording the position of the alert's entry in the log changes the alert, too.
     const before = await service.call('getAlert', `GET /api/v1/alerts/${id}`, { token: admin });
     const put = (json: unknown, headers: Record<string, string> = {}) =>

@@ -51,7 +51,7 @@ interface PartialSuccess {
   readonly message: string;
 }
 
-/** Returns the partial success of a response; undefined if the response has none. */
+/** Returns the partial success in a response; undefined if the response has no partial success. */
 function responseOf(type: MediaType, body: Buffer): PartialSuccess | undefined {
   if (type === 'application/json') {
     const { partialSuccess, ...others } = JSON.parse(body.toString());
@@ -171,7 +171,7 @@ describe.each(encodings)('a request in %s', (type) => {
   test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ])('is accepted in %s, and rejected completely if that body is truncated', async (coding, compress) => {
+  ])('is accepted in %s, and rejected completely if the body is truncated', async (coding, compress) => {
     const bytes = new Uint8Array(compress(encode(type, requestOf([text(conn(n + 30))]))));
     const headers = { 'content-encoding': coding };
     const { status, body } = await send(type, bytes, { headers });

@@ -19,7 +19,7 @@ const flow = (hoursAgo: number, dst: number, more: Record<string, unknown> = {})
   ...more,
 });
 
-/** Returns the API path of the list that a link of the console shows. */
+/** Returns the API path of the list behind a console link. */
 function listOf(link: string): string {
   const { pathname, searchParams } = new URL(link, service.url);
   const isServices = searchParams.get('view') === 'services';

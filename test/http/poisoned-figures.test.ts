@@ -123,7 +123,7 @@ const ecs = {
   network: { transport: 'tcp', vlan: { id: 1 } },
 };
 
-/** Returns a document of a shipper with times of two hours ago. */
+/** Returns a shipper's document, with its times changed to two hours ago. */
 function recent(document: object): object {
   const text = JSON.stringify(document).replaceAll(/2026-01-02T[\d:.]+Z/g, iso);
   return JSON.parse(text.replaceAll('1767323045.678', `${before / 1000}`));
@@ -265,7 +265,7 @@ function poisoned(record: object): string[] {
 }
 const lines = Object.values(formats).flatMap(poisoned);
 
-/** Suricata lines in documents of Filebeat's module, which embeds each line as a string. */
+/** Documents of Filebeat's Suricata module: each document has a Suricata line as a string. */
 const wrappedByModule = [eveFlow, eveAlert, eveAnswer].flatMap((record) => {
   const document = moduleEve(recent(record) as typeof record);
   const original = poisoned(recent(record)).map((line) => ({
@@ -276,7 +276,7 @@ const wrappedByModule = [eveFlow, eveAlert, eveAnswer].flatMap((record) => {
   return original.map((event) => JSON.stringify({ ...document, event }));
 });
 
-/** Returns a Zeek log with copies of the record. In each copy, an extreme value replaces one of the numbers. */
+/** Returns a Zeek TSV log with copies of the record. In each copy, an extreme value replaces one of the numbers. */
 function tsvOf({ _path, ...record }: { readonly _path: string }): string {
   const fields = Object.entries<unknown>(record);
   const rows = fields.flatMap(([poisonedName, value]) =>
@@ -337,7 +337,7 @@ const get = async <T>(operation: OperationId, query = ''): Promise<T> => {
   expect(answer.status).toBe(200);
   return (answer.body as { data: { attributes: T } }).data.attributes;
 };
-/** Resolves when all stored events are counted. */
+/** Resolves once all stored events have been processed. */
 const counted = async () => {
   const json = { name: `counted ${crypto.randomUUID()}` };
   const { status } = await service.call('createAsset', 'POST /api/v1/assets', { token, json });
@@ -349,7 +349,7 @@ const figures = async () => {
   return { totals, series, top_talkers_by_bytes, nodes };
 };
 
-describe('after every number of every format was sent with every extreme value', () => {
+describe('after every number of every format was sent as every extreme value', () => {
   beforeAll(async () => {
     // NaN is not JSON, so lines with NaN are rejected as invalid JSON. The errors of other lines name the field.
     const headers = { 'content-type': 'application/x-ndjson' };
@@ -378,7 +378,7 @@ describe('after every number of every format was sent with every extreme value',
       body: events.join('\n'),
     });
     expect(collected.status).toBe(200);
-    // Times of the envelope, for a record without a time and a record with its own time.
+    // Extreme times in the envelope, for a record without a time and for a record with its own time.
     for (const event of [JSON.stringify({ ...zeekDns, ts: undefined }), JSON.stringify(zeekConn)]) {
       for (const time of extremes.filter((value) => value !== 'NaN')) {
         const timed = await fetch(`${service.url}/services/collector/event`, {
@@ -458,7 +458,7 @@ describe('after every number of every format was sent with every extreme value',
     }
   });
 
-  it.each(lists)('%s has the same ids as lines and as Arrow, and neither Infinity nor NaN', async (operation) => {
+  it.each(lists)('%s has the same ids in lines and in Arrow, and neither Infinity nor NaN', async (operation) => {
     const read = (accept: string) =>
       fetch(`${service.url}${routeOf(operation).path}`, {
         headers: { authorization: `Bearer ${token}`, accept },
@@ -476,7 +476,7 @@ describe('after every number of every format was sent with every extreme value',
     expect(strange(JSON.stringify(rows))).toEqual([]);
   });
 
-  it('byte counts of a connection that would end long after its report are left out of sums as implausible', async () => {
+  it('implausible byte counts of a connection that would end long after its report are left out of sums', async () => {
     const old = await figures();
     const json = Array.from({ length: 30 }, (_, n) => ({
       ...{ ...formats['native network'], duration_ms: 2e14, src_bytes: 1e15, dst_bytes: 1e15 },
@@ -515,7 +515,7 @@ describe('after every number of every format was sent with every extreme value',
     );
   });
 
-  it('many long connections with one start make no figure exceed the capacity of links', async () => {
+  it('no figure exceeds the capacity of links after many long connections with one start', async () => {
     const old = await figures();
     const json = Array.from({ length: 600 }, (_, n) => ({
       ...{ ...formats['native network'], src_ip: `10.0.7.${n % 30}`, src_port: n + 1 },
@@ -565,7 +565,7 @@ describe('after every number of every format was sent with every extreme value',
     };
     await expect.poll(async () => (await alerts()).length, { timeout: 60_000 }).toBeGreaterThan(0);
     const found = await alerts();
-    // The byte counts of these alerts are extreme.
+    // The evidence has extreme byte counts, but none above the capacity of a link.
     expect(Math.max(...found.map(({ attributes }) => attributes.evidence.bytes_out))).toBeGreaterThan(1e14);
     for (const { attributes } of found)
       expect(attributes.evidence.bytes_out).toBeLessThanOrEqual(linkBytes(24 * hourMs));

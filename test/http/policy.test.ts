@@ -133,7 +133,7 @@ describe('the access policy over HTTP', () => {
     expect([locked.status, (locked.body as Failure).error.details?.reason]).toEqual([409, 'locks_out']);
   });
 
-  test('the last user who administers through a role other than admin cannot be suspended or lose the role', async () => {
+  test('the last user who administers through a role other than admin cannot be suspended and cannot lose the role', async () => {
     const { rules } = (await read()).data.attributes;
     const restoring = ['getPolicy', 'updatePolicy', 'reloadPolicy', 'listPrincipals', 'updatePrincipal'];
     const json = { name: 'keeper', kind: 'user', roles: ['auditor', 'viewer'], password };
@@ -158,7 +158,7 @@ describe('the access policy over HTTP', () => {
     expect(back.status).toBe(200);
   });
 
-  test('callers that may issue tokens or create principals grant only roles that they have', async () => {
+  test('callers that may issue tokens or create principals can grant only their own roles', async () => {
     const { rules } = (await read()).data.attributes;
     const granted = ['issueToken', 'createPrincipal', 'updatePrincipal'].map((operation) =>
       forRoles(operation, 'admin', 'analyst'),

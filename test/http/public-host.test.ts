@@ -1,4 +1,4 @@
-/** Warnings about a host in most connections, with a public address that `network.home` does not contain. */
+/** Warnings about a host that takes part in most connections, but whose public address is not in `network.home`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import { adminOf, issue, openService } from './service.ts';
 const shared = process.env.CANDOR_SHARED ?? join(import.meta.dirname, '../../../shared');
 const recorded = join(shared, 'data/zeek-internet-host/missing_host.conn.ndjson.gz');
 
-/** Returns the warnings in the status of a service that received these lines. */
+/** Returns the warnings in a service's status after it received these lines. */
 async function warningsAfter(lines: readonly string[], env: Record<string, string> = {}) {
   const service = await openService(env);
   onTestFinished(() => service.close());
@@ -41,7 +41,7 @@ test('the status proposes the setting that makes a host in all connections a hom
   expect(others).toEqual([]);
 });
 
-test('a resolver on the Internet, a home host, and a few connections are not reported', async () => {
+test('a resolver on the Internet, a home host, and a host in too few connections are not reported', async () => {
   const inside = { CANDOR_NETWORK_HOME: '10.0.0.0/8' };
   expect(
     await warningsAfter(
@@ -59,7 +59,7 @@ test('a resolver on the Internet, a home host, and a few connections are not rep
   expect(await warningsAfter(many((n) => [outside(n), '198.51.100.7']).slice(0, 500), inside)).toEqual([]);
 });
 
-test.skipIf(!existsSync(recorded))('the status reports the host of a recorded sensor on the Internet', async () => {
+test.skipIf(!existsSync(recorded))('the status reports the recorded Internet host', async () => {
   const lines = gunzipSync(readFileSync(recorded)).toString().split('\n', 12_000);
   expect(await warningsAfter(lines, { CANDOR_NETWORK_HOME: '10.0.0.0/8' })).toEqual([
     expect.stringMatching(/^64\.225\.56\.201 takes part in /),

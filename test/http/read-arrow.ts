@@ -12,7 +12,7 @@ export function readArrow(operation: OperationId, bytes: Uint8Array): ReadStream
   const reader = RecordBatchReader.from(bytes).open();
   const { schema } = reader;
   const batches: ReadStream['batches'][number][] = [];
-  // The reader adds a batch to a stream without batches.
+  // For a stream without batches, the reader returns an empty batch.
   for (const batch of hasBatch(bytes) ? reader : []) {
     const columns = schema.fields.map(({ name, type }) => {
       const read = readers[type.typeId];

@@ -69,7 +69,7 @@ async function keys(): Promise<KeySet> {
   return parsed;
 }
 
-/** Returns the text of the receipt's resource, once the log covers it. */
+/** Returns the text of the receipt, as the API serves it, once the log covers the receipt. */
 async function logged(id: string): Promise<string> {
   for (;;) {
     service.pump.wake();

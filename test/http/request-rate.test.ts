@@ -27,7 +27,7 @@ function letIn(n: number, ask: () => unknown): number {
 }
 
 describe('requests from one address', () => {
-  test('are admitted immediately up to the number for two seconds, then at the rate; refused requests do not count', () => {
+  test("are admitted in a burst of two seconds' worth, then at the rate; refused requests do not count", () => {
     const { rate, reached } = rateOf({ perAddress: 10 });
     expect(letIn(100, () => rate.fromAddress('192.0.2.1', 5000))).toBe(20);
     expect(letIn(100, () => rate.fromAddress('192.0.2.1', 5100))).toBe(1);
@@ -53,7 +53,7 @@ describe('requests from one address', () => {
     expect(letIn(1, () => rate.fromAddress('192.0.2.1', 0))).toBe(1);
   });
 
-  test('are refused with the seconds until the next attempt', () => {
+  test('are refused with the number of seconds to wait', () => {
     const { rate } = rateOf({ perAddress: 0.2 });
     rate.fromAddress('192.0.2.1', 0);
     expect(() => rate.fromAddress('192.0.2.1', 1000)).toThrow(

@@ -59,7 +59,7 @@ test('the risk score is 0 for a network without alerts, and explains its formula
   expect(Math.abs(Date.now() - Date.parse(as_of))).toBeLessThan(60_000);
 });
 
-test('the risk score names assets, alerts and their contributions, and changes with them immediately', async () => {
+test('the risk score names assets, alerts and their contributions, and follows their changes immediately', async () => {
   const asset = async (name: string, ip: string) => {
     const json = { name, ip_addresses: [ip] };
     const { body } = await service.call('createAsset', 'POST /api/v1/assets', { token, json });

@@ -1,6 +1,6 @@
 /**
- * An attacker with the token of one sensor cannot affect another sensor, whose records are stored, counted and
- * alerted on.
+ * An attacker with the token of one sensor cannot affect another sensor: records of the other sensor are stored,
+ * counted and alerted on.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
@@ -95,7 +95,7 @@ describe('an explicit id', () => {
     transport: 'tcp',
   });
 
-  test('suppresses no record of another sensor, while a repetition by the same sensor is detected', async () => {
+  test('does not suppress a record of another sensor, but a repetition by the same sensor', async () => {
     const id = crypto.randomUUID();
     expect(await ingest(rogue, event(id, '203.0.113.66'))).toMatchObject({ accepted: 1, duplicates: 0 });
     const lines = [event(id, '203.0.113.1'), event(id, '203.0.113.1')];
@@ -120,7 +120,7 @@ describe('an explicit id', () => {
     expect(await list('/api/v1/events/network?src_ip=203.0.113.2')).toHaveLength(1);
   });
 
-  test('can identify one event per table and sensor, and is replaced if the service could assign the same id to a later event', async () => {
+  test('may be used once per table and sensor, and is replaced if the service could assign it to a later event', async () => {
     const id = crypto.randomUUID();
     const query = { ...event(id, '203.0.113.5'), type: 'dns_event', transport: 'udp', kind: 'query' };
     await ingest(honest, query);

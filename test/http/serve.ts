@@ -8,7 +8,7 @@ import { data } from '../../src/http/reply.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/http/server.ts';
 import type { LimitName } from '../../src/limits.ts';
 
-/** A real server with endpoints of the test, the requests, limits and logs that it recorded, and its URL. */
+/** A real server with a test's endpoints, its URL, and the requests, reached limits and log records so far. */
 export interface Served {
   readonly server: Server;
   readonly url: string;
@@ -106,7 +106,7 @@ export class Wire {
     });
   }
 
-  /** `from`: the client's address, in 127.0.0.0/8. */
+  /** Connects from the client address `from`, which must be in 127.0.0.0/8. */
   static async open(port: number, from = '127.0.0.1'): Promise<Wire> {
     const socket = connect({ port, host: '127.0.0.1', localAddress: from });
     await once(socket, 'connect');
@@ -126,7 +126,7 @@ export class Wire {
     return this.received;
   }
 
-  /** Resolves on an end or a reset; `once` of node:events would reject on a reset. */
+  /** Resolves on an end or a reset. (`once` from node:events would reject on a reset.) */
   async untilClosed(): Promise<string> {
     if (!this.closed) await new Promise((resolve) => this.socket.once('close', resolve));
     return this.received;

@@ -3,7 +3,7 @@ import { type OperationId, operationIds, routeOf } from '../../src/contract/rout
 import { limits } from '../../src/limits.ts';
 import { adminOf, openService } from './service.ts';
 
-/** The operations that return a page of a list. */
+/** The operations that return a list in pages. */
 export const lists = operationIds.filter((operation) => {
   const response = routeOf(operation).responses[200];
   return response?.kind === 'json' && response.lines !== undefined;
@@ -12,7 +12,7 @@ export const lists = operationIds.filter((operation) => {
 /** A text that is hard for any format: quotes, line endings, multi-byte letters, and markup. */
 export const hostile = '"\\ \u2028\u0001\r\n\t,é 日本 🦊 \u{10ffff} ]}</script>\uFEFF';
 
-/** Returns a count once it has stayed the same for 400 ms. */
+/** Returns a count once it has not changed for 400 ms. */
 export async function settled(count: () => number): Promise<number> {
   for (let before = -1; ; ) {
     if (before === count()) return before;
@@ -68,7 +68,7 @@ export async function openLists() {
   await service.call('createIntel', 'POST /api/v1/intel', { token: admin, json: indicators });
   await service.ledger.rotateKey('event-signing', 'system');
 
-  /** Ids of resources that have lists of their own, by path parameter. */
+  /** Ids of the resources that have lists of their own, by path parameter. */
   const ids = new Map<string, string>();
   const ask = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
     fetch(service.url + path, { ...init, headers: { authorization: `Bearer ${admin}`, ...headers } });

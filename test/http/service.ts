@@ -124,7 +124,7 @@ export async function openService(
     onCommitted: (notice) => committed.emit('notice', notice),
   });
   const commit = store.commit.bind(store);
-  // Tests see the results of events when the request that stored them is answered.
+  // A request that stores events gets its response when the events are processed, so that tests see the results.
   store.commit = async (batch) => {
     const result = await commit(batch);
     await store.processed().catch(() => undefined);

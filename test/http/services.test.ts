@@ -200,7 +200,7 @@ describe('an address that moves to another machine', () => {
     after = await assetAt(`mac=${macs.new}`);
   });
 
-  test('belongs to two assets, and only one of them has it now', async () => {
+  test('belonged to one asset, and now belongs to the other', async () => {
     expect(before.id).not.toBe(after.id);
     expect(before.attributes).toMatchObject({ ip_addresses: [], mac_addresses: [macs.old] });
     expect(after.attributes).toMatchObject({ ip_addresses: ['192.168.7.10'], state: 'staged' });
@@ -235,7 +235,7 @@ describe('an address that moves to another machine', () => {
     expect([before, after].map(({ attributes }) => attributes.open_alerts)).toEqual([1, 1]);
   });
 
-  test('leaves single events and alerts equal to those in their lists', async () => {
+  test('does not make single events and alerts differ from those in lists', async () => {
     for (const one of await list<NetworkEvent>('listNetworkEvents', 'sort=timestamp')) {
       const got = await call('getNetworkEvent', `GET ${paths.listNetworkEvents}/${one.id}`);
       expect(got.body).toMatchObject({ data: one });
@@ -253,7 +253,7 @@ describe('an address that moves to another machine', () => {
     expect(changed.body).toMatchObject({ data: { attributes: { asset_ids: [after.id] } } });
   });
 
-  test('brings all events, alerts and services to the remaining asset once both assets are merged', async () => {
+  test('has all its events, alerts and services on the remaining asset after both assets are merged', async () => {
     const { status } = await call('mergeAsset', `POST /api/v1/assets/${before.id}/merge`, { into: after.id });
     expect(status).toBe(200);
     expect(await portsOf(`asset_id=${before.id}`)).toEqual([]);
@@ -279,7 +279,7 @@ describe('an address that moves to another machine', () => {
     expect((await assetAt('ip=192.168.7.10')).attributes.open_alerts).toBe(1);
   });
 
-  test('loses services and events when its asset is deleted, and gets another asset with later activity', async () => {
+  test('has neither services nor events after its asset is deleted, and gets a new asset with later activity', async () => {
     expect((await call('deleteAsset', `DELETE /api/v1/assets/${after.id}`)).status).toBe(204);
     expect(await portsOf(`asset_id=${after.id}`)).toEqual([]);
     expect(await list('listServices', 'ip=192.168.7.10')).toEqual([]);

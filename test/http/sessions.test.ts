@@ -99,7 +99,7 @@ describe('an access token', () => {
     expect(payload).toMatchObject({ jti: expect.any(String), sub: expect.any(String), roles: ['admin'] });
   });
 
-  /** Returns a session's token with its parts, and a function that signs changed parts with the token's key. */
+  /** Returns a session's access token, its parts, and a function that signs changed parts with the token's key. */
   async function forger() {
     const { access_token } = await login();
     const { current } = await service.ledger.accessTokenKeys();
@@ -163,7 +163,7 @@ describe('an access token', () => {
 });
 
 describe('a login', () => {
-  test('costs one verification, whether the username is known or not', async () => {
+  test('takes one password verification, whether the username is known or not', async () => {
     await attempt('nobody', 'x'); // The hash for unknown usernames is made once.
     const verify = vi.mocked(realVerify);
     const counted = async (username: string) => {

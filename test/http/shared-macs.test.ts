@@ -138,7 +138,7 @@ afterAll(() => service.close());
 describe.each([
   ['Zeek', zeek],
   ['Suricata', eve],
-] as const)('a MAC address in lines of %s', (sensor, line) => {
+] as const)('a MAC address in %s lines', (sensor, line) => {
   const second = sensor === 'Zeek' ? 1 : 2;
 
   test.each([
@@ -157,7 +157,7 @@ describe.each([
     await apart(`10.${10 + second}.${third}.0/24`, 2);
   });
 
-  test('does not merge assets if its router forwarded for six machines within an hour', async () => {
+  test('does not merge assets if its router forwarded packets of six machines within an hour', async () => {
     const mac = `00:1b:63:00:01:0${second}`;
     const at = (n: number) => `10.20.${second}.${n}`;
     // One machine is already known, without a MAC address.
@@ -199,7 +199,7 @@ describe.each([
 describe.each([
   ['Zeek', zeek, 1],
   ['Suricata', eve, 2],
-] as const)('machines behind an unknown router in lines of %s', (_, line, second) => {
+] as const)('machines behind an unknown router in %s lines', (_, line, second) => {
   const place = (test: number) => {
     const mac = `00:1b:63:01:${test.toString(16).padStart(2, '0')}:0${second}`;
     return {
@@ -254,7 +254,7 @@ describe.each([
     await apart(network, 4);
   });
 
-  test('get back the history that was recorded before another owner of their address was detected', async () => {
+  test('get back the history from before they were distinguished', async () => {
     const { mac, network, at } = place(3);
     const [a, b] = [at(1), at(2)];
     await send(line(a, mac, 0));
@@ -269,7 +269,7 @@ describe.each([
     }, 60_000);
   });
 
-  test('are distinguished from one machine whose address is replaced', async () => {
+  test('are not confused with one machine whose address changes', async () => {
     const { mac, at } = place(4);
     // The peers of the former address keep sending to it for a while.
     await send(line(at(1), mac, 0), line(at(1), mac, minute, 15 * minute));
@@ -282,7 +282,7 @@ describe.each([
     expect((await assetOf(at(1))).attributes.mac_addresses).toEqual([mac]);
   });
 
-  test('are distinguished from one machine with addresses of both IP versions', async () => {
+  test('are not confused with one machine that has addresses of both IP versions', async () => {
     const { mac, at } = place(5);
     const prefix = `fd00:${second}:5:0`;
     const own = [at(1), `${prefix}:21b:63ff:fe01:501`, `${prefix}:5c1f::1`, `${prefix}:99::2`, `fd01:${second}::5`];
@@ -291,7 +291,7 @@ describe.each([
     expect((await assetOf(at(1))).attributes.mac_addresses).toEqual([mac]);
   });
 
-  test('are distinguished from assets that users merged before or after the MAC address was seen', async () => {
+  test('are not confused with assets that users merged before or after the MAC address was seen', async () => {
     const { mac, network, at } = place(6);
     const [a, b, c] = [at(1), at(2), at(3)];
     await send(line(a, undefined, 0), line(b, undefined, 0));
@@ -421,7 +421,7 @@ const http = {
 describe.each([
   ['Zeek', zeekDns, 1],
   ['Suricata', eveDns, 2],
-] as const)('the names of a server in lines of %s', (sensor, dns, second) => {
+] as const)('the names of a server in %s lines', (sensor, dns, second) => {
   const at = (n: number) => `10.31.${second}.${n}`;
   const hostnamesOf = async (ip: string) => (await assetOf(ip)).attributes.hostnames;
 

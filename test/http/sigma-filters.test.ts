@@ -1,6 +1,4 @@
-/**
- * Sigma filters over HTTP, including conditions that hold for records that match no search of the filter.
- */
+/** Sigma filters over HTTP, including conditions that hold for records that none of the filter's searches match. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { adminOf, openService, type Service } from './service.ts';

@@ -1,7 +1,6 @@
 /**
- * Every endpoint of the specification, over HTTP: `service.call` and `assertServerMessage` check each
- * response against the schemas of the OpenAPI document, and `expectDescribed` against the document that the
- * service serves.
+ * Every endpoint in the specification, over HTTP. `service.call` and `assertServerMessage` check each response
+ * against the schemas in the code, and `expectDescribed` against the OpenAPI document that the service serves.
  */
 import { once } from 'node:events';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -15,10 +14,7 @@ import { specification } from '../system/shared-data.ts';
 import { adminOf, openService, password, type Service } from './service.ts';
 
 const text = specification() ?? '';
-/**
- * Endpoints as `GET /api/v1/assets/:id`, for every row with a method and a path, and for headings about the
- * log.
- */
+/** Endpoints such as `GET /api/v1/assets/:id`, from table rows with a method and a path, and from headings. */
 const specified = [...text.matchAll(/^\| (GET|POST|PUT|DELETE) \| (\S+) \||^#### (GET) (\S+)$/gm)].map(
   ([, method, path, get, log]) => `${method ?? get} ${path ?? log}`,
 );
@@ -87,7 +83,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-/** Requests that need a path or a body, or whose status of success is not 200. */
+/** Requests that need a path or a body, or whose success status is not 200. */
 const exercises: Readonly<Record<string, () => { path?: string; json?: object; status?: number }>> = {
   'POST /auth/login': () => ({ json: { username: 'admin', password } }),
   'POST /auth/refresh': () => ({ json: { refresh_token: refresh } }),
@@ -117,7 +113,7 @@ const exercises: Readonly<Record<string, () => { path?: string; json?: object; s
   'GET /api/transparency/leaf': () => ({ path: '/api/transparency/leaf?leaf_index=0' }),
 };
 
-/** Checks a response against the document that the service serves. `path` is that of the route. */
+/** Checks a response against the served OpenAPI document. `path` is the path of the route. */
 function expectDescribed(method: string, path: string, status: number, body: unknown): void {
   const steps = ['paths', path.replaceAll(/:(\w+)/g, '{$1}'), method.toLowerCase(), 'responses', `${status}`];
   const pointer = steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
@@ -132,7 +128,7 @@ function expectDescribed(method: string, path: string, status: number, body: unk
 const shapeOf = (row: string) => row.replaceAll(/:\w+/g, ':');
 const operationOf = (row: string): OperationId | undefined =>
   operationIds.find((id) => shapeOf(`${routeOf(id).method} ${routeOf(id).path}`) === shapeOf(row));
-/** Filters that the specification shows for every channel, by channel that does not have them. */
+/** Filters that the specification shows for all channels, but that these channels do not have. */
 const withoutFilter: Readonly<Record<string, readonly string[]>> = {
   topology: ['severity'],
   discovery: ['asset_id', 'severity'],
@@ -143,7 +139,7 @@ const last = ['DELETE /api/v1/assets/:id', 'POST /auth/logout'];
 const calls = specified.filter((row) => !isStream(row)).sort((a, b) => last.indexOf(a) - last.indexOf(b));
 
 describe.skipIf(text === '')('the specification', () => {
-  test('has endpoints, each of which is in the OpenAPI document', () => {
+  test('has only endpoints that are in the OpenAPI document', () => {
     expect(specified.length).toBeGreaterThan(35);
     const { paths } = openApiDocument('0') as { paths: Record<string, Record<string, object>> };
     const described = Object.entries(paths).flatMap(([path, methods]) =>
@@ -163,7 +159,7 @@ describe.skipIf(text === '')('the specification', () => {
     expectDescribed(method!, routeOf(operationOf(row)!).path, answer.status, answer.body);
   });
 
-  test('names errors that are returned as the served OpenAPI document says', async () => {
+  test('names errors that the service returns, as described in the served OpenAPI document', async () => {
     const bad = await service.call('listAssetServices', 'GET /api/v1/services/asset/none', {
       token: await adminOf(service),
     });

@@ -120,7 +120,7 @@ describe('events', () => {
     },
   );
 
-  test('may have the parameters that clients add to the URL; an unknown parameter is rejected by name', async () => {
+  test('may have the parameters that clients add to the URL; the error for an unknown parameter names it', async () => {
     const query = '?source=a&sourcetype=zeek&index=main&host=b&auto_extract_timestamp=true&time=1';
     expect(await told(events + query, event(5))).toEqual([200, 0]);
     expect((await send(`${events}?nonsense=1`, event(5))).json).toEqual({
@@ -149,7 +149,7 @@ describe('events', () => {
     expect(await stored()).toBe(before);
   });
 
-  test('are stored if valid; the response is a success that lists the invalid events, so that clients do not retry', async () => {
+  test('are stored if valid; the response is a success and lists the invalid events, so that clients do not retry', async () => {
     const before = await stored();
     const body = `${event(7)}{"event":""}\n${event(8)}{"event":{"a":\n${text({ event: { ...conn(9), proto: 6 } })}${event(10)}`;
     const { status, json } = await send(events, body);
@@ -172,7 +172,7 @@ describe('events', () => {
   test.each([
     ['events', events, text({ event: 'hello' }) + text({ event: { a: 1 } }) + text({ event: 1 })],
     ['raw lines', raw, 'hello\n{"a":1}\n\n[]'],
-  ])('if all %s are unknown records, a success as in Splunk lists each record', async (_, target, body) => {
+  ])('if all %s are unknown records, the response is a success that lists them', async (_, target, body) => {
     const { status, json } = await send(target, body);
     expect([status, json]).toMatchObject([
       200,
@@ -241,7 +241,7 @@ describe('acknowledgements', () => {
     expect([collector.ackId('a', own), collector.nextId('b', own), collector.nextId('a', own)]).toEqual([0, 0, 1]);
   });
 
-  test('are queried with bodies that Vector labels as compressed, compressed or not', async () => {
+  test('are returned for bodies that Vector labels as compressed, whether compressed or not', async () => {
     const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json' };
     expect(await asked([0], { headers })).toEqual({ 0: true });
     const { json } = await send(`${ack}?channel=${own}`, gzipSync(text({ acks: [0] })), { headers });
@@ -313,7 +313,7 @@ describe('channels', () => {
 describe('credentials', () => {
   const basic = (token: string) => `Basic ${Buffer.from(`x:${token}`).toString('base64')}`;
 
-  test("may be a token in Splunk's scheme, as a password, or as a bearer", async () => {
+  test("may be a token in Splunk's scheme, as a password, or as a bearer token", async () => {
     for (const authorization of [`Splunk ${sensor}`, `splunk ${sensor}`, basic(sensor), `Bearer ${sensor}`])
       expect(await told(events, event(40), { authorization })).toEqual([200, 0]);
   });
@@ -392,7 +392,7 @@ describe('a request that the service cannot process', () => {
     ['UNAVAILABLE', { reason: 'disk_full' }, '1'],
     ['WORKER_LOST', undefined, '1'],
   ] as const)(
-    'gets the response that the server is busy, so that each client sends everything again: %s',
+    'gets the response "Server is busy", so that each client sends everything again: %s',
     async (code, details, wait) => {
       let full = true;
       const other: Service = await openService();
@@ -420,7 +420,7 @@ describe('a request that the service cannot process', () => {
     },
   );
 
-  test('gets an error that causes no retries if the error is unexpected, without its message', async () => {
+  test('gets an error that causes no retries if it fails unexpectedly; the response does not disclose the message', async () => {
     const broken = await openService({}, { ingest: { add: () => Promise.reject(new Error('secret')) } });
     try {
       const authorization = `Splunk ${await tokenOf(broken, ['sensor'])}`;
@@ -497,7 +497,7 @@ describe('real clients', () => {
     );
   });
 
-  test('Firehose gets the error that there is no data for an empty request on a channel', async () => {
+  test('Firehose gets the error code for "no data" for an empty request on a channel', async () => {
     expect(await told(`${events}?channel=${channel}`, '')).toEqual([400, 5]);
     expect(await told(`${events}?channel=${channel}`)).toEqual([400, 5]);
   });

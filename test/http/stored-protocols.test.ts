@@ -66,7 +66,7 @@ beforeAll(async () => {
   service = await openService({ CANDOR_NETWORK_HOME: '192.168.0.0/16' });
   token = await adminOf(service);
   sealer = await openSealer(service.store, service.reader);
-  // Versions before the vocabulary stored Zeek's own words.
+  // Versions before the protocol vocabulary stored Zeek's own words.
   const records = ['ssl,http', 'ssl', 'dce_rpc,smb'].map((app_protocol) => ({ app_protocol }));
   const sensorId = '01930000-0000-7000-8000-0000000000a1';
   const answer = { accepted: 3, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
@@ -111,7 +111,7 @@ test.each(['tls', 'ssl', 'TLS', 'TL'])('free text %s finds protocols by their na
   expect(await protocols(`q=${q}`)).toEqual(withTls);
 });
 
-test('exports contain the set of protocols: lines like the list, Arrow as a column of lists', async () => {
+test('exports contain the same protocols as the list: NDJSON as an array, Arrow as a list column', async () => {
   const ask = async (accept: string) =>
     fetch(`${service.url}${network}?sort=timestamp`, {
       headers: { accept, authorization: `Bearer ${token}` },
@@ -128,13 +128,13 @@ test('exports contain the set of protocols: lines like the list, Arrow as a colu
   expect((batches.flat() as ServedEvent[]).map(shown)).toEqual(events.map(shown));
 });
 
-test('edges of the topology have the names that events have', async () => {
+test('topology edges have the same protocol names as events', async () => {
   const { body } = await service.call('getTopology', 'GET /api/v1/topology', { token });
   const { edges } = (body as { data: { attributes: Topology } }).data.attributes;
   expect(edges.find(({ target }) => target === '192.168.0.20')?.protocols).toEqual(['dcerpc', 'http', 'tls']);
 });
 
-/** Returns the event as versions before the vocabulary served it. */
+/** Returns the event as versions before the protocol vocabulary served it. */
 function asServedBefore(event: ServedEvent, app_protocol: string): ServedEvent {
   const { app_protocols: _, app_protocol_stored: __, ...attributes } = event.attributes as Record<string, unknown>;
   return { ...event, attributes: { ...attributes, app_protocol } };
@@ -145,7 +145,7 @@ const digestOf = (event: ServedEvent) => {
   return { events: [{ id: event.id, sha256: hash }], events_digest, events_count: 1 };
 };
 
-test('entries of alerts from earlier versions verify against the events as they are served now', async () => {
+test('log entries about alerts from earlier versions verify against the events as they are served now', async () => {
   const [event] = await listed('app_protocol=http&dst_port=22');
   const logged = digestOf(asServedBefore(event!, 'ssl,http'));
   expect(verifyAlertEvents(logged, [event!])).toEqual({ verified: [event!.id], missing: [] });
@@ -157,7 +157,7 @@ test('entries of alerts from earlier versions verify against the events as they 
   expect(verifyAlertEvents(logged, [other])).toMatchObject({ code: 'WRONG_EVENT' });
 });
 
-test('proofs of events match the served events, even for blocks of earlier versions', async () => {
+test('proofs of events match the served events, even for blocks from earlier versions', async () => {
   await sealer.seal();
   for (const event of await listed()) {
     const text = await proofText(event.id);

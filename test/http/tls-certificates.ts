@@ -80,7 +80,7 @@ export class Authority {
     return new Authority(own, pair, this);
   }
 
-  /** Issues a certificate. Its file also has the certificates of the authorities below the root. */
+  /** Issues a certificate. Its file also contains all intermediate certificates. */
   issue(name: string, { subject = `/CN=${name}`, extensions = [], from = -1, to = 30 }: Terms = {}): Pair {
     const at = (extension: string) => join(this.#folder, `${name}.${extension}`);
     const key = newKey(at('key'));

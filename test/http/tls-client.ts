@@ -12,7 +12,7 @@ export interface TlsCall extends Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'm
 }
 
 /**
- * Sends one request, on a new connection unless an agent is given. Rejects with the error of the connection.
+ * Sends one request, on a new connection unless an agent is given. Rejects with the connection's error.
  */
 export function callTls(port: number, path: string, { agent, send, ...options }: TlsCall): Promise<TlsAnswer> {
   return new Promise((resolve, reject) => {

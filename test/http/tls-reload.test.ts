@@ -188,7 +188,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     expect(await open()).toEqual([200, 200]);
     expect(await call(next)).toBe('no connection');
 
-    // Adding an authority ends no valid connection.
+    // Adding an authority does not end connections of clients with valid certificates.
     const both = readFileSync(clients.old.pair.cert, 'utf8') + readFileSync(clients.next.pair.cert, 'utf8');
     writeFileSync(live.clientCa, both);
     expect(await server.reloadTls()).toBe('reloaded');
@@ -204,7 +204,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     for (const agent of Object.values(agents)) agent.destroy();
   });
 
-  test('end TLS sessions of an authority that they no longer contain', async () => {
+  test('end TLS sessions of clients whose authority was removed', async () => {
     const live = files();
     const client = pemOf(clients.old.issue('resuming'));
     const { server } = await serve([who], { tls: live, ...authenticate });
@@ -258,7 +258,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     return { made, events };
   }
 
-  test('close earlier connections after a while, and notify WebSockets before', async () => {
+  test('close earlier connections after a while, and notify WebSockets first', async () => {
     const live = files();
     const { made, events } = listener(live, 10);
     put(live, versions[1]!);
@@ -271,7 +271,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     expect(await made.reload()).toBe('unchanged');
   });
 
-  test('do not block anything on a hanging volume, and are loaded once it responds', async () => {
+  test('do not block the service if their volume hangs, and are loaded once the volume responds', async () => {
     const live = files();
     const { volume, answer } = await hangingVolume();
     const { made, events } = listener(live, 3_600_000, 5, volume);

@@ -7,7 +7,7 @@ import type { TopologyQuery } from '../../src/store/store.ts';
 const query = (limit: number): TopologyQuery => ({ group_by: 'host', depth: 1, limit });
 const code = (wanted: ErrorCode) => expect.objectContaining({ code: wanted });
 
-/** Returns a SingleFlight before a pool whose graphs the test completes. */
+/** Returns a SingleFlight in front of a pool whose graphs the test completes. */
 function opened() {
   const begun: { readonly limit: number; readonly answer: PromiseWithResolvers<string> }[] = [];
   const reached: LimitName[] = [];

@@ -219,7 +219,7 @@ describe('lists', () => {
     expect(none.body).toMatchObject({ data: [], pagination: { total: 0, total_pages: 0 } });
   });
 
-  test('entries are listed by range and kind, in the bytes that were hashed', async () => {
+  test('entries are listed by range and kind, as the bytes that were hashed', async () => {
     const page = await get('listEntries', '/api/transparency/entries?from=2&to=7&page=2&per_page=3', tokens.auditor);
     const { data, pagination } = page.body as Page<Leaf>;
     expect(data.map(({ attributes }) => attributes)).toEqual(leaves.slice(5, 7));
@@ -477,7 +477,7 @@ describe('settings', () => {
     await other.close();
   });
 
-  test('a page of entries that would be too long names the parameter to lower, and is counted', async () => {
+  test('a page of entries that would be too long is rejected and counted, and the error names the parameter to lower', async () => {
     const other = await openService({ CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'true' });
     const long = (n: number) => ({
       id: `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`,

@@ -89,7 +89,7 @@ test('a severe alert of a rule without verdicts stays undecided after many benig
 });
 
 test.skipIf(!hasSharedData).each([44, 15, 1])(
-  'benign verdicts on all alerts of a recorded honeypot, sent in bodies of %i lines, decide none of its other rules',
+  'benign verdicts on all alerts of a recorded honeypot, sent in bodies of %i lines, do not decide alerts of its other rules',
   async (perBody) => {
     // A separate target and separate rules for each split.
     const target = `198.51.100.${perBody}`;

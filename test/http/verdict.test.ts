@@ -15,7 +15,7 @@ const finding = {
 } as const;
 
 describe('the verdict', () => {
-  test('is Healthy when nothing is wrong, and names no limits', () => {
+  test('is only "Healthy." when nothing is wrong and no limit was reached', () => {
     expect(verdictOf(well)).toEqual({ well: true, text: 'Healthy.' });
   });
 

@@ -188,7 +188,7 @@ describe('requests in progress without an identity', () => {
     expect(await status(first)).toBe(200);
   });
 
-  test('are always answered only for the operation getHealth', async () => {
+  test('bypass the limits only for the operation getHealth', async () => {
     service = await openService();
     const always = endpoints(service.services).filter(({ alwaysAnswered }) => alwaysAnswered);
     expect(always.map(({ operation }) => operation)).toEqual(['getHealth']);

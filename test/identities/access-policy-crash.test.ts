@@ -23,7 +23,8 @@ async function killedAfter(step: PolicyStep): Promise<string> {
 const fileIn = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'policy.json'), 'utf8'));
 
 /**
- * The policy after a crash at each step: from before or after the change. A committed change is completed.
+ * The policy in effect after a crash at each step: the one from before or after the change. The next start
+ * completes a committed change.
  */
 const steps = {
   'file-prepared': 'before',

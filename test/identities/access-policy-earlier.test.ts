@@ -28,7 +28,7 @@ const fileIn = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'polic
 
 describe('the policy in files of an earlier version', () => {
   test.each(['pending', 'recorded', 'file-replaced', 'kept', 'settled'])(
-    'moves into siem.mdb with the change that a kill interrupted after "%s", which is logged once',
+    'moves into siem.mdb after a kill after "%s", and the interrupted change takes effect and is logged once',
     async (step) => {
       const dataDir = unpacked(step);
       const { id } = JSON.parse(readFileSync(join(dataDir, 'policy.in-effect.json'), 'utf8'));

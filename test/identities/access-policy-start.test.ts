@@ -30,7 +30,7 @@ describe('a start', () => {
     const { file_refused, ...current } = again.policy.current;
     expect(current).toEqual(policy.current);
     expect(again.warnings).toMatchObject([{ code: 'CONFLICT' }]);
-    expect(file_refused).toMatch(/file of the access policy cannot be used|could not be changed again/);
+    expect(file_refused).toMatch(/access policy file cannot be used|could not be changed again/);
     expect(readFileSync(join(dataDir, 'policy.json'), 'utf8')).toBe(text);
     expect(await code(again.policy.reload(alice))).toContain('CONFLICT');
     expect(again.policy.current.file_refused).toBe(file_refused);
@@ -65,7 +65,7 @@ describe('a start', () => {
     const { policy, warnings } = await opened(folder(), { file: '/proc/nowhere/policy.yaml' });
     expect(policy.current).toMatchObject({
       version: 1,
-      file_refused: 'the file of the access policy cannot be written (ENOENT)',
+      file_refused: 'the access policy file cannot be written (ENOENT)',
     });
     expect(warnings).toHaveLength(1);
   });
@@ -117,7 +117,7 @@ describe('a start', () => {
     await close();
     const missed = await opened(dataDir, { file: join(dataDir, 'none.yaml') });
     expect(missed.warnings).toMatchObject([{ code: 'CONFLICT', details: { reason: 'does not exist' } }]);
-    expect(missed.policy.current.file_refused).toBe('the file of the access policy does not exist');
+    expect(missed.policy.current.file_refused).toBe('the access policy file does not exist');
   });
 
   test('is refused with a damaged policy', async () => {
@@ -191,7 +191,7 @@ describe('a change that fails', () => {
 });
 
 describe('a volume that does not respond', () => {
-  test('keeps the policy in effect at a start, a reload and a change, which end in UNAVAILABLE', async () => {
+  test('does not change the policy in effect: a start warns, and a reload and a change fail with UNAVAILABLE', async () => {
     const { policy, close, dataDir } = await opened();
     await policy.replace(withRules(policy.current.rules, onlyAuditors), alice);
     await close();

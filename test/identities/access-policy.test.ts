@@ -42,7 +42,7 @@ describe('the first start', () => {
     expect(await later.waiting()).toMatchObject([{ kind: 'policy.reloaded', actor: 'system' }]);
   });
 
-  test('loads an existing file as a reload', async () => {
+  test('loads an existing file, and logs this as a reload', async () => {
     const dataDir = folder();
     const { policy: first } = await opened();
     const rules = withRules(first.current.rules, onlyAuditors);
@@ -174,7 +174,7 @@ describe('a change that locks out all administrators fails with CONFLICT', () =>
   const without = (operation: string) => (rules: readonly AccessRule[]) =>
     rules.filter((rule) => rule.operation !== operation);
   test.each(['getPolicy', 'updatePolicy', 'reloadPolicy', 'listPrincipals', 'updatePrincipal'])(
-    'if it removes the rule of %s',
+    'if it removes the rule for %s',
     async (operation) => {
       const { policy, edit } = await opened();
       const { rules } = policy.current;

@@ -15,7 +15,7 @@ const [old, next, reset] = ['correct horse battery', 'another horse battery', 'r
 const system = { id: 'system', name: 'system' };
 const address = '192.0.2.1';
 
-/** Opens a store with a user, and returns the changes that an administrator makes. */
+/** Opens a store with a user. `byAdmin` has the changes that an administrator can make to the user. */
 async function setUp() {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-password-'));
   const store = openStore({ dataDir, alertWindowMs: 1000 });

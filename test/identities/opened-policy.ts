@@ -22,6 +22,6 @@ export async function opened(dataDir = folder(), options: PolicyOptions = {}) {
 }
 
 export const onlyAuditors = forRoles('listAlerts', 'auditor');
-/** Returns the policy after a change, or the reason for its rejection. */
+/** Returns the result of a change, or the code of its error and the field or reason. */
 export const code = (work: Promise<unknown>) =>
   work.catch(({ code, details }: ServiceError) => [code, details?.field ?? details?.reason]);

@@ -1,4 +1,4 @@
-/** The access policy over a real store and log, in a folder of one test. */
+/** The access policy with a real store and log, in a temporary folder per test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'candor-policy
 
 export interface PolicyOptions {
   readonly file?: string;
-  /** Replaces the commit of changes. */
+  /** Wraps the function that commits changes. */
   readonly commit?: (commit: Store['changePolicy']) => Store['changePolicy'];
   readonly onStep?: (step: PolicyStep) => void;
   readonly isUsed?: boolean;
@@ -114,7 +114,7 @@ export async function rewriteStored(
 
 export const removeFolder = (dataDir: string): void => rmSync(dataDir, { recursive: true });
 
-/** Returns the rules with replacements for the same operations. */
+/** Returns the rules, with `others` in place of the rules for the same operations. */
 export function withRules(rules: readonly AccessRule[], ...others: readonly AccessRule[]): AccessRule[] {
   const replaced = new Set(others.map(({ operation }) => operation));
   return [...rules.filter(({ operation }) => !replaced.has(operation)), ...others];

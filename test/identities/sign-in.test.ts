@@ -23,7 +23,7 @@ const system = { id: 'system', name: 'system' };
 
 const publicPart = ({ d: _private, ...shown }: Record<string, string>) => shown as Record<string, string>;
 
-/** Opens sign-in over a real store with an administrator. */
+/** Opens sign-in with a real store and an administrator. */
 async function service() {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-auth-'));
   const clock = { now: start };

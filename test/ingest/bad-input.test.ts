@@ -244,7 +244,7 @@ describe('the reader of a body', () => {
     });
   });
 
-  it('rejects a body of more records than the limit', () => {
+  it('rejects a body with more records than the limit', () => {
     expect(() => parse(Buffer.alloc(2 * limits.maxBodyRecords + 2, 'x\n'))).toThrow(
       expect.objectContaining({
         code: 'PAYLOAD_TOO_LARGE',
@@ -265,7 +265,7 @@ describe('random bytes', () => {
     fc.constantFrom('#fields\tts', '#types\ttime\tx', '#separator \\x', '#separator ', '#', '#path').map(Buffer.from),
   );
 
-  it('between valid lines throw no error, and do not affect the valid lines', () => {
+  it('between valid lines do not cause an exception, and do not affect the valid lines', () => {
     fc.assert(
       fc.property(
         fc.array(broken, { maxLength: 8 }),
@@ -284,7 +284,7 @@ describe('random bytes', () => {
     );
   });
 
-  it('throw only a ServiceError as a whole body, in every encoding', () => {
+  it('as a whole body cause only a ServiceError, in every encoding', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 200 }),

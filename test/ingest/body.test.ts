@@ -43,7 +43,7 @@ describe('bodies', () => {
     ['an array truncated after an element', `[${line('a')}`, 1, [2]],
     ['text after the array', `[${line('a')}]x`, 1, [2]],
     ['a lone bracket', ']', 0, [1]],
-  ])('may be JSON, of which only invalid elements are rejected: %s', (_, body, accepted, bad) => {
+  ])('may be JSON; only invalid elements are rejected: %s', (_, body, accepted, bad) => {
     const { answer } = parse(body, { mediaType: 'json' });
     expect([answer.accepted, answer.errors.map((error) => error.line)]).toEqual([accepted, bad]);
   });
@@ -61,7 +61,7 @@ describe('bodies', () => {
     ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
-  ] as const)('are decompressed from %s, and rejected if too large, truncated or continued', (encoding, compress) => {
+  ] as const)('are decompressed from %s, and rejected if too large, truncated or extended', (encoding, compress) => {
     const text = `${line('a')}\n`.repeat(100);
     const parsed = parse(compress(text), { encoding, digest: true });
     expect(parsed.answer.accepted).toBe(100);

@@ -17,7 +17,7 @@ const agent = {
 
 const client = { ip: '10.0.0.5', address: '10.0.0.5', port: 50001 };
 
-/** A flow report of Packetbeat, at the end of the flow. */
+/** A flow report from Packetbeat, at the end of the flow. */
 export const flow = {
   ...agent,
   '@timestamp': '2026-01-02T03:04:20.000Z',
@@ -38,7 +38,7 @@ export const flow = {
   destination: { ip: '203.0.113.7', port: 443, bytes: 1000, packets: 7 },
 };
 
-/** A DNS transaction of Packetbeat. */
+/** A DNS transaction reported by Packetbeat. */
 export const dns = {
   ...agent,
   '@timestamp': at,
@@ -76,7 +76,7 @@ export const dns = {
   },
 };
 
-/** An HTTP transaction of Packetbeat in a connection. */
+/** An HTTP transaction in a connection, reported by Packetbeat. */
 export const http = {
   ...agent,
   '@timestamp': at,

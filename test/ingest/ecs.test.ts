@@ -79,7 +79,7 @@ describe.each(shapes)('an ECS document, %s', (_, shape) => {
     ['alert, Filebeat’s module', ecs.moduleEve(ecs.eveAlert), ecs.eveAlert],
     ['dns, Suricata', ecs.ecsEveAnswer, ecs.eveAnswer],
     ['dns, Suricata, Filebeat’s module', ecs.moduleEve(ecs.eveAnswer), ecs.eveAnswer],
-  ])("gives the events and findings of the sensor's own record, with the source ecs: %s", (_of, document, record) => {
+  ])("has the same events and findings as the sensor's own record, with source ecs: %s", (_of, document, record) => {
     const parsed = parse([shape(document)], { sensor: 's' });
     const own = parse([record], { sensor: 's' });
     expect(own.answer.accepted).toBe(1);
@@ -221,7 +221,7 @@ describe('an ECS record of a sensor', () => {
     expect(one(icmp)).toMatchObject({ src_port: 8, dst_port: 0, transport: 'icmp', state: 'traffic' });
   });
 
-  it("describes hosts like the sensor's own record", () => {
+  it("describes hosts as the sensor's own record does", () => {
     const service = {
       '@timestamp': ecs.at,
       event: { category: ['network'], dataset: 'zeek.known_services', kind: 'event', type: ['info'] },
@@ -434,7 +434,7 @@ describe('any input', () => {
     expect({}).not.toHaveProperty('x');
   });
 
-  it('of several records gives the same events together as separately', () => {
+  it('of several records results in the same events together as separately', () => {
     const lines = [ecs.ecsConn, ecs.ecsAlert, ecs.ecsConn, ecs.ecsAlert, ecs.zeekConn, ecs.eveFlow];
     const together = parse(Array.from({ length: 3 }, () => lines).flat());
     const apart = lines.flatMap((line) => events(parse([line])));

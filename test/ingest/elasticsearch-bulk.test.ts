@@ -83,11 +83,11 @@ describe('the lines of a bulk body', () => {
     ['a nested document', `{"index":{}}\n{"a":${'['.repeat(9999)}${']'.repeat(9999)}}\n`, ['index 400']],
     ['a document of two megabytes', `{"index":{}}\n{"a":"${'x'.repeat(2 ** 21)}"}\n`, ['index 400']],
     ['too many items', '{"delete":{}}\n'.repeat(limits.maxBulkItems + 1), ['PAYLOAD_TOO_LARGE', 'too_many_items']],
-  ])('give the listed statuses, or reject the body: %s', (_, body, wanted) => {
+  ])('result in the listed statuses, or the body is rejected: %s', (_, body, wanted) => {
     expect(whole(body)).toEqual(wanted);
   });
 
-  it('the maximum number of items get a result each', () => {
+  it('a body with the maximum number of items gets one result per item', () => {
     const { items, parsed } = bulk('{"create":{}}\n{}\n'.repeat(limits.maxBulkItems), ['status']);
     expect(items.ends).toHaveLength(limits.maxBulkItems);
     expect(parsed.answer.rejected).toBe(limits.maxBulkItems);

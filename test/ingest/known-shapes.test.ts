@@ -11,15 +11,15 @@ import { eachLine } from '../../src/ingest/split.ts';
 import { homeNetworks } from '../../src/net/home-networks.ts';
 import { detectors, hasShared, home, receivedAt, shared } from './ingesting.ts';
 
-/** Counts of records that rules saw: all, and those whose values were read from the bytes of the line. */
+/** Counts the records that rules evaluate, and the records whose values are read from the bytes of the line. */
 interface Seen {
   fromLines: number;
   all: number;
 }
 
 /**
- * Reads the lines of a body from its bytes, or each line as a separate text, which no shape is learned from. Returns
- * all results, and the records that rules see.
+ * Reads the lines of a body from its bytes, or each line as a separate text. A text is parsed without the shapes of
+ * earlier lines. Returns all results, and the records that rules evaluate.
  */
 function results(
   body: string,
@@ -232,7 +232,7 @@ function textOf(g: Generate, shape: Shape): string {
   return `{${members.join()}}`;
 }
 
-/** Returns the lines of two shapes, in turns. */
+/** Returns lines that alternate between two shapes. */
 function linesOf(g: Generate, values: Values): string[] {
   const shapes = [shapeOf(g, values), shapeOf(g, values)];
   return Array.from({ length: 60 }, (_, n) => textOf(g, shapes[n & 1]!));

@@ -55,7 +55,7 @@ test('a body goes alone to an idle thread immediately; later bodies share the ne
   expect(pipeline.pending).toBe(0);
 });
 
-test('stored events are published after the answers of their bodies, in the order of the commits', async () => {
+test('stored events are published after the responses to their bodies, in the order of the commits', async () => {
   const { pipeline, tasks, stored } = threads(1);
   const answers = [1, 2, 3].map((lines) => pipeline.add({ ...input(lines), alone: true }));
   const order: string[] = [];

@@ -7,7 +7,7 @@ import { ShapeParser } from '../../src/ingest/shape-parser.ts';
 import { hasShared, shared } from './ingesting.ts';
 
 /**
- * Reads one body of all lines like a record reader, and returns the number of lines that the fast path parsed.
+ * Reads all lines as one body, as a record reader does. Returns the number of lines that the fast path parsed.
  */
 function readAll(lines: readonly string[], reader = new ShapeParser()): number {
   const bytes = Buffer.from(lines.join('\n'));
@@ -173,7 +173,7 @@ describe('lines parsed by their shapes', () => {
     ['deep nesting', '{"a":{"a":{"a":{"a":{"a":1}}}}}'],
     ['too many members', `{${Array.from({ length: 200 }, (__, i) => `"n${i}x":1`).join()}}`],
     ['a long text', `{"a":"${'x'.repeat(5000)}"}`],
-  ])('no shape is learned from a line with %s', (_, line) => {
+  ])('equal lines with %s never use the fast path', (_, line) => {
     expect(readAll([line, line, line])).toBe(0);
   });
 
@@ -182,7 +182,7 @@ describe('lines parsed by their shapes', () => {
     expect(readAll([line(1), line(2)])).toBe(1);
   });
 
-  it('may have the white space of other writers, and a value at the end of the memory', () => {
+  it('may have white space between tokens, and a value at the end of their buffer', () => {
     const line = (v: number) => `{ "a": ${v}, "b": {"c" : "t"}, "d": "e"}  `;
     expect(readAll([line(1), line(2), line(300)])).toBe(2);
     const alone = new ShapeParser();
@@ -244,7 +244,7 @@ describe('lines parsed by their shapes', () => {
     );
   });
 
-  it('use the fast path again after lines of many senders with different names', () => {
+  it('use the fast path again after lines from many senders with different names', () => {
     const reader = new ShapeParser();
     const strange = Array.from({ length: 3000 }, (_, i) => `{"a${i}":1,"b${i}":2,"c":${i},"d":4,"e":5}`);
     expect(readAll(strange, reader)).toBe(0);

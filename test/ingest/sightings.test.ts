@@ -135,7 +135,7 @@ const tls = {
   established: true,
 };
 
-test('a home server gets the name that clients request, once it answered with a certificate of that name', () => {
+test('a home server gets the name that clients request, once it has answered with a certificate for that name', () => {
   const named = {
     kind: 'name',
     ip: '10.0.0.1',

@@ -36,8 +36,8 @@ function outcome(body: string | Uint8Array, name?: Name): unknown {
   }
 }
 /**
- * Returns the record without its sensor: documents of shippers name their sensor too, unlike lines of
- * sensors.
+ * Returns the record without its sensor, because shippers' documents name the sensor, but sensors' lines do
+ * not.
  */
 const withoutSensor = ({ sensor: _, ...rest }: Readonly<Record<string, unknown>>) => rest;
 const nothing = ['INVALID_REQUEST', 'body'];

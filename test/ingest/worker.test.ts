@@ -27,7 +27,7 @@ const input = (text: string, more: Partial<IngestInput> = {}): IngestInput => {
 };
 
 describe('the ingest worker', () => {
-  it('accepts bodies, and returns blocks, findings and the pieces', async () => {
+  it('accepts bodies, and returns blocks, findings and the buffers of the bodies', async () => {
     const line = '{"ts":1,"note":"Scan::Port_Scan","msg":"m","src":"198.51.100.1","dst":"10.0.0.1"}';
     const sent = input(line);
     const { groups, places } = await pool.run('ingest', { bodies: [sent] });

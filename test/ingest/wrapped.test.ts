@@ -111,7 +111,7 @@ describe('a record inside a document', () => {
     expect(answer).toMatchObject({ accepted: 0, rejected: 1, errors: [{ line: 1, field }] });
   });
 
-  it('is searched only in bodies of shipper protocols', () => {
+  it('is searched for only in bodies of shipper protocols', () => {
     expect(parse([{ ...filebeat, message: text(conn) }]).answer).toMatchObject({ accepted: 0, rejected: 1 });
   });
 });

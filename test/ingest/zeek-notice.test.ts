@@ -80,7 +80,7 @@ describe('a Zeek notice', () => {
     expect(parsed.findings[0]).toMatchObject({ title: 'SSH::Login_By_Password_Guesser', src_ip: '10.0.0.1' });
   });
 
-  it('is only a finding if an address is missing', () => {
+  it('is a finding without an event if an address is missing', () => {
     const parsed = parse([
       { ...notice, dst: undefined },
       { ...notice, src: undefined, dst: undefined },

@@ -74,7 +74,7 @@ test.each([
     level: 'high',
   },
 ] as const)(
-  'alerts $alerts (score, days) of a $criticality asset give the risk $is',
+  'alerts $alerts (score, days) of a $criticality asset result in the risk $is',
   ({ alerts, criticality, is, level }) => {
     const all = alerts.map(([points, age]) => alert(points, age));
     expect(risk(all, criticality)).toBe(is);
@@ -124,7 +124,7 @@ describe('the risk of an asset', () => {
     );
   });
 
-  test('depends only on the most severe alerts, which are the same at all times', () => {
+  test('depends only on the most severe alerts, whose order does not change as time passes', () => {
     const past = fc.tuple(score, fc.double({ min: 0, max: 400, noNaN: true }));
     const all = fc.array(past, { maxLength: 80 });
     fc.assert(
@@ -138,7 +138,7 @@ describe('the risk of an asset', () => {
     );
   });
 
-  test('does not jump by one low alert: it rises by at most one level, and from 0 it stays low', () => {
+  test('does not jump because of one low alert: it rises by at most one level, and from 0 it stays low', () => {
     for (const of of criticalities) expect(riskLevelOf(risk([alert(21)], of))).toBe('low');
     const levels = ['low', 'moderate', 'high', 'critical'];
     fc.assert(

@@ -28,7 +28,7 @@ const hashLists = fc.array(fc.array(fc.integer({ min: 0, max: 2 ** 32 - 1 }), { 
 const fewHashes = fc.array(fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 30 }), { maxLength: 12 });
 
 describe('a count of clients', () => {
-  test('equals the size of a set while it is small, in any parts and order', () => {
+  test('is exact while it is small, in whatever parts and order the clients are added', () => {
     fc.assert(
       fc.property(fc.oneof(hashLists, fewHashes), (lists) => {
         const set = new Set(lists.flat());
@@ -56,7 +56,7 @@ describe('a count of clients', () => {
     expect(encodeClients(countOf(range(0, maxExact + 1)))).toHaveLength(4097);
   });
 
-  test.each([5000, 20_000, 200_000])('for %i clients is off by at most 5 %%, for any parts', (size) => {
+  test.each([5000, 20_000, 200_000])('for %i clients is off by at most 5 %%, for any split', (size) => {
     const whole = countOf(range(0, size));
     expect(Math.abs(clientsIn(whole) / size - 1)).toBeLessThan(0.05);
     const third = Math.floor(size / 3);

@@ -91,7 +91,7 @@ test.each([
   ['printer', 5355, 'mdns'],
   ['PRINTER', 137, 'mdns'],
   ['printer.lan', 53, 'dns'],
-])('%s by port %i is a name from %s', (query, dst_port, from) => {
+])('%s over port %i is a name from %s', (query, dst_port, from) => {
   expect(names(dns(query, [{ type: 'A', data: '10.0.0.7' }], { dst_port, src_ip: '10.0.0.7' }))).toMatchObject([
     { from },
   ]);
@@ -101,7 +101,7 @@ test.each([undefined, '*', 'a b', '-a', `${'a'.repeat(254)}`, 'ä.example'])('%s
   expect(names(dns(query, [{ type: 'A', data: '10.0.0.7' }]))).toEqual([]);
 });
 
-test('look-ups without answers, or without home addresses in the answers, give no names', () => {
+test('look-ups without answers, or without home addresses in the answers, do not name hosts', () => {
   expect(names(dns('a.lan', []), dns('b.lan', [{ type: 'A', data: '198.51.100.1' }]))).toEqual([]);
 });
 
@@ -114,13 +114,13 @@ test.each([
   ['NetBIOS to the subnet', { dst_ip: '10.0.0.255', dst_port: 137 }, true],
   ['NetBIOS to the broadcast address', { dst_ip: '255.255.255.255', dst_port: 137 }, true],
   ['NetBIOS to an external address', { dst_ip: '198.51.100.53', dst_port: 137 }, false],
-])('an answer of %s counts: %o %s', (_by, changes, counts) => {
+])('with %s, an answer names a host: %o %s', (_by, changes, counts) => {
   const answers = [{ type: 'A', data: '10.0.0.7' }];
   const found = names(dns('printer', answers, { src_ip: '10.0.0.7', ...changes }));
   expect(found.map((each) => each.kind === 'name' && each.name)).toEqual(counts ? ['printer'] : []);
 });
 
-test.each([5353, 5355, 137])('a host cannot name other hosts by port %i', (dst_port) => {
+test.each([5353, 5355, 137])('a host cannot name other hosts over port %i', (dst_port) => {
   const reverse = dns('7.0.0.10.in-addr.arpa', [{ type: 'PTR', data: 'bank.local' }], { dst_port });
   const forward = dns('bank', [{ type: 'A', data: '10.0.0.7' }], { dst_port, dst_ip: '10.0.0.255' });
   expect(names(reverse, forward)).toEqual([]);

@@ -94,7 +94,7 @@ describe('the spans of an address, collected in any order', () => {
     expect(inOrder([seen(undefined, 2), seen('a', 1, 9)]).spans).toEqual([seen('a', 1, 9), seen(undefined, 2)]);
   });
 
-  test('are merged to one span per MAC address beyond the limit, in the order of their ends', () => {
+  test('are merged into one span per MAC address beyond the limit, in the order of their ends', () => {
     const flapping = Array.from({ length: limits.maxSpansPerAddress + 1 }, (_, i) => seen(i % 2 === 0 ? 'a' : 'b', i));
     const { spans, united } = inOrder(flapping);
     expect(united).toBe(true);

@@ -256,7 +256,7 @@ test('events in blocks with any boundaries give the same observations as single 
   );
 });
 
-test('connections of rows that were already counted are recognised, and do not count again', () => {
+test('connections in rows that were processed before are recognised, and are not counted again', () => {
   fc.assert(
     fc.property(records, fc.nat(200), (all, cut) => {
       const at = Math.min(cut, all.length);

@@ -23,7 +23,7 @@ interface Eve {
 }
 
 describe.skipIf(!hasShared)('real alerts', () => {
-  test.each(files)('%s give a service only for a flow that was opened to the service and answered', (name) => {
+  test.each(files)('alerts in %s create a service only for an answered flow to that service', (name) => {
     const bytes = sharedFile(`suricata/${name}`);
     const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
     const answered = new Set(

@@ -1,7 +1,7 @@
 /**
  * A process in which a test injects failures: `node append-child.ts <data folder> <from> <to>` opens the log,
  * appends the entries of the test one by one, writes each result on a line as soon as it arrives, and closes
- * the log. If the disk fails, the process ends like the ledger's thread, with an uncaught error.
+ * the log. If the disk fails, the process ends with an uncaught error, as the ledger's thread does.
  */
 import { writeSync } from 'node:fs';
 import { openLedger } from '../../src/ledger/open.ts';

@@ -73,7 +73,7 @@ test('canonical bytes are the JCS form of the whole entry, signed over the form 
   expect(await ledger.leaf({ leaf_hash: leaf.leaf_hash.toUpperCase() })).toEqual(leaf);
   const key = rawKey(await ledger.keys(), logged.key_id);
   expect(verifyEd25519(key, signedBytes(logged), hexToBytes(logged.signature, 64))).toBe(true);
-  expect(leaf.canonical.buffer.byteLength).toBe(leaf.canonical.length); // can be moved
+  expect(leaf.canonical.buffer.byteLength).toBe(leaf.canonical.length); // owns its buffer, so it can be transferred
 });
 
 test('entries with any data can be logged', async () => {

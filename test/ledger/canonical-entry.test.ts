@@ -26,7 +26,7 @@ function amid(bytes: Uint8Array, before: number, others: string): Buffer {
 }
 const others = fc.constantFrom('}', '"}}', 'a', '0', '\\', '{"a":', '\0');
 
-/** Performs the same check with a JSON parser. */
+/** Performs the same check as `EntryReader`, with a JSON parser. */
 function isEntry(bytes: Uint8Array): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -78,7 +78,7 @@ test('after the clock jumps forward by years, entries are refused until the cloc
 test.each([
   ['four years ahead', 4 * year],
   ['two days behind', -2 * day],
-])('keys are rotated and revoked while the clock is %s; their entries have the time of heads', async (_, off) => {
+])('keys are rotated and revoked while the clock is %s; entries and heads have the correct time', async (_, off) => {
   const { host, dataDir, ledger, append, reopen } = await started();
   const right = host.wall;
   const stolen = (await ledger.status()).sth_key_id;
@@ -331,7 +331,7 @@ test.each([
   [-day - 1000, 'entries[0].occurred_at'],
   [5 * minute - 1000, 'none'],
   [5 * minute + 1000, 'entries[0].occurred_at'],
-])('an entry that occurred %i ms from its append has the invalid field: %s', async (offset, expected) => {
+])('with occurred_at %i ms from the append, the rejected field is: %s', async (offset, expected) => {
   const host = new Host();
   const ledger = await open(folder(), host.options());
   const result = fieldOf(ledger.append([entry(0, {}, host.wall + offset)]));
@@ -357,7 +357,7 @@ test('an entry about a key is dated by its append if the entry was delayed for d
   expect(logged.data).toMatchObject({ ...owed.data, delayed_from: owed.occurred_at });
 });
 
-test('keys and takeovers dated years ahead are due immediately, all others on their dates', () => {
+test('a rotation is due immediately if its key or its takeover is dated years ahead, otherwise on its date', () => {
   const now = Date.UTC(2026, 0, 1);
   const schedule = { periods: { 'event-signing': 30 * day }, overlapMs: day };
   const file = (atMs: number, due?: number) =>

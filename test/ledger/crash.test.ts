@@ -12,7 +12,7 @@ import { codeOf, entry, folder, open } from './fixture.ts';
 import { checkAll } from './outside.ts';
 import { reverify } from './reverify.ts';
 
-/** The number of entries in the log, and of answered entries, after a fault in the third commit. */
+/** The number of entries in the log, and of acknowledged entries, after a fault in the third commit. */
 const table: { step: LedgerStep; logged: number; answered: number }[] = [
   { step: 'batch-taken', logged: 2, answered: 2 },
   { step: 'head-signed', logged: 2, answered: 2 },
@@ -22,7 +22,7 @@ const table: { step: LedgerStep; logged: number; answered: number }[] = [
 ];
 
 test.each(table)(
-  'after a kill at $step, $logged entries are in the log, $answered of them answered',
+  'after a kill at $step, $logged entries are in the log, $answered of them acknowledged',
   async ({ step, ...wanted }) => {
     const dataDir = folder();
     const answers = await runUntilKilled(dataDir, step, 3);
@@ -34,7 +34,7 @@ test.each(table)(
 );
 
 test.each(['anchor-written', 'anchor-renamed'] as const)(
-  'after a kill at %s, every answered entry is in the log, and the anchor is intact',
+  'after a kill at %s, every acknowledged entry is in the log, and the anchor is intact',
   async (step) => {
     const dataDir = folder();
     // The first write of the anchor in this process and in the next process: the anchor is missing or old,
@@ -95,7 +95,7 @@ test('an initialisation interrupted before or after the creation of keys continu
   expect(readdirSync(join(other, 'keys'))).toHaveLength(4);
 });
 
-/** Checks that every answered entry has its index, and that repeated entries are logged once. */
+/** Checks that every acknowledged entry has its index, and that repeated entries are logged once. */
 async function checkAgain(
   ledger: Awaited<ReturnType<typeof open>>,
   answers: readonly Appended[],

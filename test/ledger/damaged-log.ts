@@ -12,7 +12,7 @@ import { entries, folder } from './fixture.ts';
 
 export const pageBytes = 4096;
 
-/** A closed log, and what is known about its content. */
+/** A closed log and its known content. */
 export interface KnownLog {
   readonly dataDir: string;
   readonly canonical: readonly Buffer[];

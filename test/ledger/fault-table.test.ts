@@ -1,6 +1,6 @@
 /**
  * Faults at each step of a commit, and in the commit itself before and after it takes effect, while the log is idle,
- * busy, and re-signing its head. The tests check the results of callers, the state on disk, and that
+ * busy, and re-signing its head. The tests check the callers' results, the state on disk, and that
  * an auditor finds no fault.
  */
 import { readFileSync } from 'node:fs';

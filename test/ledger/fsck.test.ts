@@ -340,7 +340,7 @@ function olderMeta(bytes: Buffer): number {
   return bytes.readBigUInt64LE(152) < bytes.readBigUInt64LE(pageBytes + 152) ? 0 : pageBytes;
 }
 
-/** Signs a root that the entries never had. */
+/** Signs a root that the log never had. */
 async function forgeHead(log: KnownLog): Promise<void> {
   const key = (await KeyRing.load(join(log.dataDir, 'keys'))).active('transparency-sth')!;
   const [before, after] = [log.heads[6]!, lastHead(log)];
@@ -390,7 +390,7 @@ describe('damage is reported', () => {
     expect(report.findings[0]?.position).toBe(1);
   });
 
-  test('for bytes that are not a canonical entry, although they hash to their leaf', async () => {
+  test('for bytes that are not a canonical entry, although they match their leaf hash', async () => {
     const dataDir = await logWith((canonical) => canonical.replace('"actor":"system"', '"actor": "system"'));
     expect((await fsck({ dataDir })).counts).toMatchObject({ entry_malformed: 1 });
   });

@@ -38,12 +38,12 @@ test('a missing journal is read as empty', async () => {
   expect(reading).toMatchObject({ heads: [], largest: undefined, regression: undefined, unreadable: 0 });
 });
 
-test('the head of the largest tree counts, regardless of the order of lines', async () => {
+test('the largest head is found regardless of the order of lines', async () => {
   const { journal } = await journalOf(day(3), day(9), { ...day(9), event: 'start' }, day(5));
   expect((await journal.read(all)).largest).toMatchObject({ size: 9 });
 });
 
-test('a line written while degraded does not count', async () => {
+test('a line written while degraded is ignored', async () => {
   const health = { state: 'degraded', fault: 'half_written', advice: '' } as const;
   const { journal, path } = await journalOf(day(3), { ...day(9), health });
   expect((await journal.read(all)).largest).toMatchObject({ size: 3 });
@@ -64,7 +64,7 @@ const dayAt = (size: number, time: bigint): JournalLine => ({ ...day(size), head
 
 describe('an unsigned line of an earlier version', () => {
   test.each(['restored', 'rebuilt'] as const)(
-    '(%s) excuses the heads signed before it once the log signed a later head',
+    '(%s) discards the heads signed before it, once the log has signed a later head',
     async (event) => {
       const { journal, path } = await journalOf(dayAt(700, 1n), dayAt(900, 2n));
       appendFileSync(path, oldLine(event, 3n * ms, timed(5, 1n), 900));
@@ -77,21 +77,21 @@ describe('an unsigned line of an earlier version', () => {
     },
   );
 
-  test('does not excuse heads if no later head was signed, as in a rolled-back log', async () => {
+  test('does not discard heads if no later head was signed, as in a rolled-back log', async () => {
     const { journal, path } = await journalOf(dayAt(5, 1n), dayAt(900, 2n));
     appendFileSync(path, oldLine('rebuilt', 3n * ms, timed(5, 1n), 900));
     const reading = await journal.read({ ...all, latest: timed(5, 1n) });
     expect(reading).toMatchObject({ largest: { size: 900 }, regression: undefined });
   });
 
-  test('counts if the log itself ends with a later head', async () => {
+  test('takes effect if the log itself ends with a later head', async () => {
     const { journal, path } = await journalOf(dayAt(900, 2n));
     appendFileSync(path, oldLine('restored', 3n * ms, timed(5, 1n), 900));
     const reading = await journal.read({ ...all, latest: timed(6, 4n) });
     expect(reading).toMatchObject({ largest: undefined, regression: { to_size: 5 } });
   });
 
-  test('that is moved to the end does not excuse heads signed after its time', async () => {
+  test('that is moved to the end does not discard heads signed after its time', async () => {
     const { journal, path } = await journalOf(dayAt(700, 1n), dayAt(6, 4n), dayAt(80, 5n));
     appendFileSync(path, oldLine('restored', 3n * ms, timed(5, 1n), 700));
     expect((await journal.read(all)).heads.map(({ size }) => size)).toEqual([6, 80]);
@@ -120,7 +120,7 @@ test('heads of an earlier life are ignored, and are not reported as unsigned', a
   expect(reading).toMatchObject({ largest: { size: 7 }, unsigned: { count: 0 } });
 });
 
-test('a line with only the entry that began a life does not excuse heads', async () => {
+test('a line with only the entry that began a life does not discard heads', async () => {
   const entry = new TextEncoder().encode('{"kind":"log.life_started"}');
   const line: JournalLine = { event: 'restored', at: new Date(), head: head(5), health: ok, entry };
   const { journal } = await journalOf(day(700), line, day(9));

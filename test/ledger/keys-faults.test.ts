@@ -14,7 +14,7 @@ import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
 /**
- * The steps of a rotation in order: of the append of key.rotated, of the files, of the append of key.retired.
+ * The steps of a rotation in order: the append of key.rotated, the key files, the append of key.retired.
  */
 const rotationSteps: [step: LedgerStep, nth: number][] = [
   ['key-published', 1],

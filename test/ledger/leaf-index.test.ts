@@ -14,7 +14,7 @@ import type { Hash } from '../../src/tlog/tree.ts';
 
 const hashOf = (n: number) => sha256(new TextEncoder().encode(String(n)));
 
-/** Buckets in memory, which are merged as a log grows and count reads. */
+/** Buckets in memory that count reads. `grow` merges buckets as a log does. */
 class Buckets implements LeafBuckets {
   readonly rows = new Map<string, Uint8Array>();
   reads = 0;

@@ -1,5 +1,5 @@
 /**
- * The fault table of the start of a life: the state after the next start, for an interruption at each step.
+ * The fault table for starting a life: the state after the next start, for an interruption at each step.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -44,7 +44,7 @@ function start(source: Outbox, ledger: OutboxPumpOptions['ledger'], options: Par
   return { pump, seen };
 }
 
-/** Returns a pump to the ledger with a different append function. */
+/** Returns the ledger with a different append function. */
 function instead(ledger: Ledger, append: Ledger['append']): OutboxPumpOptions['ledger'] {
   return { append, status: () => ledger.status(), leaf: (query) => ledger.leaf(query) };
 }

@@ -144,7 +144,7 @@ test('heads that were public stay public when a delay is set, and after the dela
   expect(await sizes(after)).toEqual([3, 5, 8, 12]);
 });
 
-test('the head by which the old key vouches for the new key is published after the delay', async () => {
+test('the head that the old key signed to confirm the new key is published after the delay', async () => {
   const { ledger, reader, at, grow } = await publishedLog();
   await grow(10, 3);
   await ledger.rotateKey('event-signing', 'ann');
@@ -157,7 +157,7 @@ test('the head by which the old key vouches for the new key is published after t
     const { heads } = await reader.heads('published', { page: 1, per_page: 10 });
     return heads.map((head) => [head.tree_size, head.signer_key_id === old]);
   };
-  // Three entries, and two for each rotation: the third of these names the new tree-head key.
+  // The log has three entries, and two for each rotation. The sixth entry names the new tree-head key.
   expect(await shown(60)).toEqual([]);
   expect(await shown(71)).toEqual([[6, true]]);
   expect(await shown(121)).toEqual([

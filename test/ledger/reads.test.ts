@@ -341,7 +341,7 @@ function columnsAbove(hashes: readonly Hash[]): Hash[] {
   return row;
 }
 
-/** Adds a signature to the note, which is not verified here. */
+/** Adds a placeholder signature to the note, because these tests do not verify it. */
 function cosigned(note: string, name: string): string {
   const { text, signatures } = parseNote(note);
   return formatNote({ text, signatures: [...signatures, { name, keyId: 1, signature: new Uint8Array(72) }] });

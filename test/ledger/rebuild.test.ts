@@ -140,7 +140,7 @@ describe('heads that exist only in pages outside the table', () => {
 
   const hexOf = (row: Buffer): string => row.toString('hex');
 
-  /** Returns all rows of the length of a head's row, from any page. */
+  /** Returns all rows that are as long as a head's row, from any page. */
   function rowsInPages(log: KnownLog): Set<string> {
     const file = new DatabaseFile(fileOf(log), { isRescue: true });
     const rows = [...file.strayRows()].filter(({ bytes }) => bytes === headRow(log.heads[0]!).length);
@@ -157,7 +157,7 @@ describe('heads that exist only in pages outside the table', () => {
       for (const size of gone) table.removeSync(headKey(log.heads[size - 1]!));
     });
     const bytes = readFileSync(fileOf(log));
-    for (const row of rows) expect(bytes.includes(row)).toBe(true); // in pages that the table has left
+    for (const row of rows) expect(bytes.includes(row)).toBe(true); // in pages that the table no longer uses
     await tamper(log, 'kinds', (table) => table.clearSync());
     expect(await run(log)).toMatchObject({
       ...{ outcome: 'rebuilt', head: { size: 120 } },
@@ -328,7 +328,7 @@ describe('if signed entries are lost', () => {
       ...{
         outcome: 'rebuilt',
         head: { size: 10 },
-        lost: { why: 'entry 10 does not hash to its leaf' },
+        lost: { why: 'entry 10 does not match its leaf hash' },
       },
     });
     const after = await open(dataDir);

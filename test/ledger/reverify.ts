@@ -14,7 +14,7 @@ import { Oracle } from '../tlog/oracle.ts';
 
 export type Asked = Pick<Ledger, 'head' | 'keys' | 'leaf' | 'inclusion' | 'consistency'>;
 
-/** Records of an outsider about a log, which must hold permanently. */
+/** An outsider's observations of a log. They must stay true permanently. */
 export interface Kept {
   /** Heads in the order in which they were seen. */
   readonly pins?: readonly SignedTreeHead[];

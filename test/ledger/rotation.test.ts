@@ -40,7 +40,7 @@ test.each(rotated)(
     const fresh = await ledger.rotateKey(purpose, 'ann');
     await ledger.append(entries(5, 8));
 
-    // Five entries and key.rotated belong to the old key, whose last head is of size 6.
+    // Five entries and key.rotated belong to the old key, whose last head has size 6.
     const sizes = purpose === 'access-token' ? {} : { to_size: 6 };
     const told = await records(ledger, purpose);
     expect(told).toMatchObject([

@@ -72,7 +72,7 @@ test('a value can be read together with the byte before it, on any kind of page'
   expect(at.next()).toBe(false);
 });
 
-test('rows of a known form are read word by word', () => {
+test('rows with known key and value lengths are read word by word', () => {
   const at = cursor('ids');
   for (const { key, value } of ids) {
     expect(at.next()).toBe(true);

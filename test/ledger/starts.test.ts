@@ -43,7 +43,7 @@ test.each(Array.from({ length: Math.ceil(starts / startsOfLog) }, (_, log) => lo
     const count = Math.min(startsOfLog, starts - log * startsOfLog);
     for (let start = 0; start < count; start++) {
       const isKill = random() < 0.6;
-      const hasStore = start % 4 !== 1 && start % 4 !== 2; // with all four orders in two successive starts
+      const hasStore = start % 4 !== 1 && start % 4 !== 2; // pairs of successive starts have all four combinations
       answers.push(...(await runChild(dataDir, start, isKill ? 'SIGKILL' : 'SIGTERM', hasStore, random)));
       if (hasStore) seen.withStore++;
       seen[isKill ? 'kills' : 'stops']++;

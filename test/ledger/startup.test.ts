@@ -182,7 +182,7 @@ test('an anchor on another volume counts as a trace of the log', async () => {
   expect(health).toMatchObject({ fault: 'lost', advice: expect.stringContaining('an anchor') });
 });
 
-test('an emptied database beside the keys counts as lost', async () => {
+test('an emptied database counts as lost if keys exist', async () => {
   const dataDir = await logOf(3);
   truncateSync(join(dataDir, 'ledger.mdb'), 0);
   await openDegraded(dataDir, 'lost');
@@ -208,7 +208,7 @@ test('lost and damaged key files are detected', async () => {
   await openDegraded(dataDir, 'corrupt');
 });
 
-test('a half-written file beside the intact anchor is ignored; a half-written anchor is detected', async () => {
+test('a half-written file next to the intact anchor is ignored; a half-written anchor is detected', async () => {
   const dataDir = await logOf(3);
   const anchor = readFileSync(join(dataDir, 'anchor.json'), 'utf8');
   writeFileSync(join(dataDir, 'anchor.json.new'), anchor.slice(0, 40));
@@ -433,9 +433,9 @@ test('an unsigned journal line that claims no more leaves than the log has cause
 });
 
 test.each([
-  ['event-signing', 'before its successor was there', undefined],
+  ['event-signing', 'before its successor existed', undefined],
   ['event-signing', 'while its successor was pending', 'publish'],
-  ['transparency-sth', 'before its successor was there', undefined],
+  ['transparency-sth', 'before its successor existed', undefined],
   ['transparency-sth', 'while its successor was pending', 'publish'],
 ] as const)(
   'key files older than the replacement of a %s key, %s, do not let the old key sign after its end',

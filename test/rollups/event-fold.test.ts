@@ -40,7 +40,7 @@ const v4 = (n: number) => `${11 + (n >>> 24)}.${(n >>> 16) & 255}.${(n >>> 8) & 
 const v6 = (n: number) => `2001:db8:${(n >>> 16).toString(16)}:${(n & 0xffff).toString(16)}::1`;
 
 describe('counting distinct addresses', () => {
-  /** Allows three standard errors, which one of 370 estimates exceeds. */
+  /** Allows three standard errors. About one of 370 estimates exceeds them. */
   const isNear = (got: number, want: number) =>
     expect(Math.abs(got - want) / want).toBeLessThan(want <= fineness.hashes ? 1e-9 : 3 * standardError);
 

@@ -89,7 +89,7 @@ test('errors in a file of several documents have the line in the file', async ()
     'ours.yml:15': [expect.stringMatching(/^ours\.yml:16: is indented/)],
     Unanswered: [expect.stringMatching(/^ours\.yml:21: logsource is for 'cisco'/)],
     Unknown: [expect.stringMatching(/^ours\.yml:30: correlation\.rules\[1\] names 'nobody'/)],
-    'Not there': [expect.stringMatching(/^ours\.yml:38: filter\.rules names no existing rule/)],
+    'Not there': [expect.stringMatching(/^ours\.yml:38: filter\.rules does not name an existing rule/)],
     Repeated: [expect.stringMatching(/^ours\.yml:42: id is '545a/)],
   });
   const { broken } = await rules.reload(analyst);
@@ -129,7 +129,7 @@ detection: {s: {query|re: '([a-z]|[a-m0-9])*${letter}[a-z0-9]{45}[!_]'}, conditi
     ]);
   });
 
-  test('are rejected when created, even if a later rule would be displaced instead', async () => {
+  test('are rejected when created, even if only a later rule would no longer fit', async () => {
     const rules = await rulesOf('');
     const of = (n: string) => `${n.repeat(8)}-0000-4000-8000-000000000000`;
     for (const n of ['8', '9']) await rules.create({ source: costly(n, n) }, analyst);
@@ -139,7 +139,7 @@ detection: {s: {query|re: '([a-z]|[a-m0-9])*${letter}[a-z0-9]{45}[!_]'}, conditi
       message: expect.stringMatching(/costs at least \d+ for a record of .* of which \d+ remain/),
       details: { field: 'source', rule_field: 'detection', line: 4 },
     });
-    // By its order, this rule would displace another rule.
+    // This rule sorts before rule 9, so it would use the budget that rule 9 needs.
     await expect(rules.create({ source: costly('1', 'c') }, analyst)).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
       message: expect.stringContaining(`which leaves too little for rule ${of('9')}: that rule costs at least`),
@@ -180,7 +180,7 @@ test('a slow rule is reported until the rules change', async () => {
   expect(rules.slow()).toEqual([]);
 });
 
-test('errors in a submitted text of rules name the line', async () => {
+test('errors in submitted rule text name the line', async () => {
   const rules = await rulesOf('');
   const { problems } = await rules.validate(file);
   expect(problems.map(({ line, field }) => `${line} ${field}`).toSorted()).toEqual([

@@ -77,7 +77,7 @@ describe('reading a folder', () => {
   });
 });
 
-describe('rows of a folder', () => {
+describe('rules of a folder', () => {
   const { parseRules } = ruleTasks({ blocks: () => [] });
   const id = 'aaaa0000-0000-4000-8000-000000000001';
   const rule = (title: string, more = '') =>

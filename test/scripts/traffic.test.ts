@@ -130,7 +130,7 @@ describe('traffic', () => {
     expect(both.filter((l) => l.truth === 'port-scan').length).toBe(2 * plan.portScan.ports);
   });
 
-  test('the mix is that of an office: look-ups before connections, both address families, all transports', () => {
+  test('has the mix of an office: look-ups before connections, both address families, all transports', () => {
     const records = lines.filter((l) => l.truth === 'benign').map(parse);
     const share = (wanted: (r: Json) => boolean) => records.filter(wanted).length / records.length;
     expect(share((r) => kindOf(r) === 'dns')).toBeGreaterThan(0.12);

@@ -43,7 +43,7 @@ export class TestAgent {
     while (!existsSync(this.socket)) await sleep(5);
   }
 
-  /** Clears the keys of the agent, which are only in its memory. */
+  /** Stops the agent. It loses its keys, which are only in its memory. */
   async stop(): Promise<void> {
     for (const stop of this.#stops.splice(0)) await stop();
   }
@@ -73,7 +73,7 @@ export class TestAgent {
     this.load(...this.#loaded.splice(0));
   }
 
-  /** Locks the agent like `ssh-add -x`, which would prompt at a terminal. */
+  /** Locks the agent without `ssh-add -x`, because that command prompts at a terminal. */
   lock(): Promise<void> {
     return this.#password(22);
   }
@@ -107,7 +107,7 @@ export class TestAgent {
 
 export const purposes = ['transparency-sth', 'event-signing', 'checkpoint'] as const;
 
-/** A socket in front of a real agent that damages its responses as the test configures. */
+/** A socket in front of a real agent. It damages the agent's responses as the test configures. */
 export async function damagingProxy(agent: TestAgent) {
   const socket = join(agent.folder, 'proxy.sock');
   const mode = new Int32Array(new SharedArrayBuffer(4));

@@ -1,4 +1,4 @@
-/** A worker thread with a proxy for an ssh-agent that damages responses to signature requests. */
+/** A worker thread with a proxy for an ssh-agent. The proxy damages responses to signature requests. */
 import { connect, createServer, type Socket } from 'node:net';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 

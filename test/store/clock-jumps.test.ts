@@ -43,7 +43,7 @@ correlation:
 const day = 24 * hour;
 const year = 365 * day;
 
-/** Reports each third flow of a window of four days. */
+/** Reports every third flow of a source in a window of four days. */
 class EveryThird implements Detector {
   readonly card = {
     id: 'third',
@@ -268,7 +268,7 @@ describe.each([
       await of.counted();
       const { network_events, alerts } = totals();
       expect(alerts).toBe(1);
-      // With a clock behind those of the sensors, events count at the time of receipt.
+      // If the store's clock is behind the sensors' clocks, events count at the time of receipt.
       expect(network_events).toBe(leap > 0 ? 3 : 2);
     });
 
@@ -338,7 +338,7 @@ describe.each([
       }
     });
 
-    test('does not add current alerts to a flood of another time', async () => {
+    test('does not add current findings to a summary alert from another time', async () => {
       const of = world(restarts);
       await of.leap(leap);
       for (let n = 0; n < 26; n++) {

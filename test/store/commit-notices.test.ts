@@ -8,7 +8,7 @@ import { EveryFifth } from '../detect/store/behaviour/every-fifth.ts';
 import { alertsIn, analyst, batchOf, finding, hour, opened, start } from './opened.ts';
 import { networkRecord } from './records.ts';
 
-/** Returns a batch with a finding of a missing event: a bug of the caller. It aborts the transaction. */
+/** Returns a batch with a finding that refers to a missing event. Such a bug in a caller aborts the transaction. */
 const bug = () => batchOf([finding({ event: { block: 7, row: 0 } })]);
 
 const revoked = () => tokenRevoked('jti', 'system');

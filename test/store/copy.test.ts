@@ -25,7 +25,7 @@ function batch(n: number) {
   return batchOf([finding({ severity: 'high', rule_id: `1:${n}` })], { blocks: [builder.finish()] });
 }
 
-/** Makes a copy of two batches, with the given damage. */
+/** Copies a store with two batches, and damages the copy. */
 async function damagedCopy(damage: (root: RootDatabase) => void): Promise<string> {
   const { store } = opened();
   await store.commit(batch(1));

@@ -136,7 +136,7 @@ test('a missing header, and a header under another key, are found', () => {
   }
 });
 
-test('a visit of some columns sets a block aside only if one of these columns is damaged', () => {
+test('visiting some columns sets a block aside only if one of these columns is damaged', () => {
   const times = columnIndex.network.get('timestamp')!;
   const unread = columnIndex.network.get('dst_port')!;
   /** Returns the visited rows by the first sequence of their block. */

@@ -226,7 +226,7 @@ function served(reader: StoreReader): void {
 
 const options = { alertWindowMs: 3_600_000, home, scrub: 'by hand' } as const;
 
-/** Tables that are read at each start, which fails if they are damaged. */
+/** Tables that every start reads. If one of them is damaged, the start fails. */
 const refuse = ['intel-state', 'principal-names'];
 
 test.each(tables.filter((table) => !refuse.includes(table)))(

@@ -25,7 +25,7 @@ function progressOf(dataDir: string) {
   };
 }
 
-/** Returns small blocks, four of each day: they are merged day by day. */
+/** Returns small blocks, four per day. Blocks are merged day by day. */
 const smallBlocks = (days: number) =>
   Array.from({ length: 4 * days }, (_, n) => {
     const builder = new BlockBuilder('network', start - 24 * hour * (n >> 2));

@@ -38,7 +38,7 @@ const withoutLater = (root: RootDatabase) => {
   for (const name of later) root.openDB({ name }).dropSync();
 };
 
-test('a file without indexes gets the indexes when it is opened, and uses them', async () => {
+test('indexes that a file lacks are created when it is opened, and are used', async () => {
   const { dataDir, admin, second, sessions } = await changedFile(withoutLater);
   await inspectStore(dataDir, ignore);
   for (let time = 0; time < 2; time++) {
@@ -112,7 +112,7 @@ test('look-alike names of an older file are kept, and new names that resemble th
   await inspectStore(dataDir, ignore);
 });
 
-test('an older file gets the current table of look-alike names', async () => {
+test('the table of look-alike names in an older file is converted to the current form', async () => {
   const { dataDir } = await changedFile((root) => {
     const names = openRows<string, string>(root, 'principal-names');
     const principals = openRows<Principal, string>(root, 'principals');
@@ -120,7 +120,7 @@ test('an older file gets the current table of look-alike names', async () => {
     for (const { value } of principals.getRange()) {
       const name = value.name === 'third' ? 'sensor\u20131' : value.name;
       principals.putSync(value.id, { ...value, name });
-      // Keys of both names exist, one of them in an earlier form.
+      // Each name has both of its keys, one of them in an earlier form.
       names.putSync(keyHash(name), value.id);
       names.putSync(keyHash(name.normalize('NFKC').toLowerCase(), 'looks'), value.id);
     }

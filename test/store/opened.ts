@@ -78,7 +78,7 @@ export function opened(
   return { dataDir, store, reader, notices, clock };
 }
 
-/** Extends `commit` of a store. Concurrent commits all return the alerts of `notices` since their calls. */
+/** Makes `commit` of a store also return the alerts of all notices since its call, including concurrent commits. */
 export function withAlerts(store: Store, notices: readonly CommitNotice[]): OpenedStore {
   const commitOnly = store.commit.bind(store);
   return Object.assign(store, {
@@ -133,7 +133,7 @@ export function finding(changes: Partial<Finding> = {}): Finding {
   };
 }
 
-/** Parts of a batch, with the data that `IngestBatch` has packed in `derived`. */
+/** Parts of a batch, and the unpacked form of the data in `IngestBatch.derived`. */
 export type BatchParts = Partial<IngestBatch> & Partial<DerivedData>;
 
 export function batchOf(findings: readonly Finding[], parts: Omit<BatchParts, 'findings'> = {}): IngestBatch {

@@ -45,7 +45,7 @@ async function pumped() {
     expect(refused).toEqual([]);
     expect((await open.store.status()).outbox).toBe(0);
   };
-  /** Reads and verifies an entry like an external auditor. */
+  /** Reads and verifies an entry as an external auditor does. */
   const logged = async (id: string) => {
     const keys = readKeySet(parseExact(JSON.stringify({ keys: await ledger.keys() })));
     if (keys instanceof AuditFault) throw keys;

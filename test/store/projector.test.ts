@@ -166,7 +166,7 @@ test('a pass does not cross the end of a batch with sightings', async () => {
   expect(ends).toEqual([11, 31, 41]);
 });
 
-test('a stop while deltas wait loses nothing and counts nothing twice', async () => {
+test('a stop while deltas wait neither loses events nor counts them twice', async () => {
   const dataDir = folder();
   const { projector, messages } = held();
   const first = openedStore(dataDir, (settings, receive) => {

@@ -1,4 +1,4 @@
-/** At the bound, new events reuse the space of removed events: the file stops growing. */
+/** At the size limit, new events reuse the space of removed events: the file stops growing. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +36,7 @@ test.for([
     reader.listEvents({ table: 'network', filter: { terms: [] }, order: 'desc', per_page: 10, page: 1 });
     await sleep(0);
   };
-  // Each interval adds as much data as the store holds, which is slow enough for retention.
+  // Adds events until retention has removed `times` times the size limit. The waits let retention keep up.
   const turnOver = async (times: number) => {
     const until = (await expired()) + times * maxBytes;
     while ((await expired()) < until) {

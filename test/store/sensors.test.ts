@@ -1,6 +1,6 @@
 /**
- * Events that name the principal that sent them are counted by sensor. Files of earlier versions lack the
- * principal.
+ * Events name the principal that sent them. Connections are counted separately for each sensor, and alerts name their
+ * sensors. Files from earlier versions lack the principal.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ const connection = (connection_id: string): Partial<NetworkRecord> => ({
 
 const alertsOf = (page: { readonly json: Uint8Array }) => resources<Alert>(page).map(({ attributes }) => attributes);
 
-test('a connection counts, even if another sensor sent the same id and endpoints', async () => {
+test('a connection is counted, even if another sensor sent the same id and endpoints', async () => {
   const { store, reader } = opened({ home });
   await store.commit(sent([b, connection('C1')]));
   await store.commit(sent([a, connection('C1')], [a, connection('C1')], [b, connection('C1')]));

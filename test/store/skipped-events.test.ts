@@ -78,7 +78,8 @@ test('events are skipped without further calls, while many others wait', async (
   const many = Array.from({ length: 8000 }, (_, n) => (n % 100) + 1);
   const batches = [many, many, [200, ...many], [...many, 201, 202]].map((hosts) => store.commit(connections(hosts)));
   await Promise.all(batches);
-  // Calls of the status are not part of transactions. After an abort without a retry, processing would pause for 5 s.
+  // Status calls are not part of transactions, so they do not resume processing. Without a retry, processing would
+  // pause for 5 s after each abort.
   await vi.waitFor(async () => expect((await store.status()).uncounted_events).toBe(0), { timeout: 60_000 });
   const { damage } = await store.status();
   expect(damage.skipped).toHaveLength(3);

@@ -30,7 +30,7 @@ test('the benchmark reports ingest rates by size of bodies and number of connect
   expect(figureOf(rows, '100 a body, 32 at a time ÷ 10,000 a body, 8 at a time')).toBeGreaterThan(0);
 });
 
-test('the benchmark reports ingest rates by traffic, and beside other work', { timeout }, async () => {
+test('the benchmark reports ingest rates by traffic, and during other work', { timeout }, async () => {
   const rows = await ingestMixes(0.3, 1, ['a site, with all three']);
   const figures = { rates: 2, ratios: 1, cpu: 2, latencies: 2, memory: 2, work: 5 };
   expect(rows).toHaveLength(Object.values(figures).reduce((sum, count) => sum + count));

@@ -72,7 +72,7 @@ async function expectRecovered(): Promise<void> {
   while ((await gauge('candor_http_requests_in_flight')) > 1) await pause(20);
   while ((await gauge('candor_http_connections')) > 10) await pause(20);
   const met: Met = {};
-  // These bodies together would not fit beside leaked bytes.
+  // If bytes had leaked, these bodies together would exceed the limit.
   const full = Array.from({ length: 40 }, (_, n) => shipment(`full-${kept.length}-${n}`, 100));
   await Promise.all(full.map((one) => ship(service.url, sensor, one, met, { agent })));
   kept.push(...uidsOf(full));
@@ -126,7 +126,7 @@ describe.each([
   test.each(ways)('%s', async (_where, parts) => {
     const sockets = await Promise.all(Array.from({ length: atOnce }, open));
     for (const [n, socket] of sockets.entries()) for (const part of parts(n)) socket.write(part);
-    // The service must have received a part of each request.
+    // The clients must not disconnect before the service has accepted all connections.
     while ((await gauge('candor_http_connections')) < atOnce) await pause(10);
     for (const socket of sockets) leave(socket);
     await expectRecovered();

@@ -39,7 +39,8 @@ export async function call(
   if (token !== undefined) sent.authorization = `Bearer ${token}`;
   if (json !== undefined) sent['content-type'] ??= 'application/json';
   const payload = json === undefined ? body : JSON.stringify(json);
-  // If this process was busy for ten seconds, the service has closed its idle connections: fetch must notice that.
+  // If this process was busy for ten seconds, the service has closed its idle connections. `fetch` must notice this
+  // before it reuses one of them.
   for (let turn = 0; turn < 2; turn++) await setImmediate();
   const response = await fetch(`${url}${target}${query === undefined ? '' : `?${query}`}`, {
     method,

@@ -21,7 +21,7 @@ export async function alertsAfter(
   return (await listAll(service, 'listAlerts', admin)) as unknown as FoundAlert[];
 }
 
-/** Resolves when all stored events are processed, by changing an asset, which waits for pending events. */
+/** Waits until all stored events are processed, by creating an asset: this change waits for pending events. */
 export async function counted(service: { readonly url: string }, admin: string): Promise<void> {
   const name = `counted ${crypto.randomUUID()}`;
   const { status, body } = await call(service, 'createAsset', { token: admin, json: { name } });

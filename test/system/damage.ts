@@ -100,7 +100,7 @@ function randomCase(files: readonly string[], random: (most: number) => number):
 
 const subfolders = ['keys', 'rules'];
 
-/** Returns the files in a data folder, in its keys and in its rules. */
+/** Returns the files in a data folder and in its folders `keys` and `rules`. */
 function filesOf(folder: string): string[] {
   const inside = subfolders.flatMap((name) => readdirSync(join(folder, name)).map((file) => join(name, file)));
   return [...readdirSync(folder), ...inside].filter((name) => statSync(join(folder, name)).isFile()).sort();

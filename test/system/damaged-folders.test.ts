@@ -63,7 +63,7 @@ logsource: {category: dns}
 detection: {selection: {query: never-${n}.example}, condition: selection}
 `;
 
-/** Returns alerts of a sensor, each for another host and severe enough for the log. */
+/** Returns alerts of a sensor, each for a different host and severe enough for the log. */
 function alerts(network: string, count: number): string {
   const of = (n: number) => ({
     timestamp: '2025-11-21T08:00:00.000000+0000',

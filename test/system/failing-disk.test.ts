@@ -53,7 +53,7 @@ class Load {
 
 const flowsOf = (n: number) => shipment(`flow-${n}`, 20);
 
-/** Returns flows and an alert of a separate rule, which must be logged. */
+/** Returns flows, and an alert of a separate rule. The alert must be logged. */
 function withAlert(n: number): Shipment {
   const alert = `{"timestamp":"2025-11-21T00:00:00.000000+0000","flow_id":${n + 1},"event_type":"alert","src_ip":"10.0.0.1","src_port":1,"dest_ip":"203.0.113.9","dest_port":80,"proto":"TCP","alert":{"action":"allowed","gid":1,"signature_id":${1_000_000 + n},"rev":1,"signature":"Rule ${n}","category":"Test","severity":1}}\n`;
   const { key, body, uids } = shipment(`alert-${n}`, 3);

@@ -48,7 +48,7 @@ describe.skipIf(!maySpoilDisks())('a start on a disk that fails', () => {
       ['the flush before the log is compared', () => disk.failAt(1), 'EIO'],
       ['the flush before the store opens the file', () => disk.failAt(4), 'EIO'],
       ['a write of pages', () => disk.fail({ writes: 1 }), failedWriteNotice],
-      // The first small write is to the file of the last transaction. The failure of this write is tolerated.
+      // The first small write is to siem.mdb.json. The failure of this write is tolerated.
       ['the write that makes a commit valid', () => disk.fail({ smallWrites: 2 }), failedWriteNotice],
     ];
     for (const [what, fail, notice] of faults) {

@@ -18,7 +18,7 @@ import { type SystemCall, type TracedRun, type Tracing, traced } from './strace.
 const child = new URL('../ledger/append-child.ts', import.meta.url).pathname;
 
 const allFailures = ['error=EIO', 'error=ENOSPC', 'signal=SIGKILL'];
-/** The calls with which LMDB writes and flushes. */
+/** The system calls that LMDB uses to write and flush. */
 export const databaseCalls = ['pwrite64', 'pwritev', 'write', 'writev', 'fdatasync', 'fsync', 'msync'];
 
 /** The starting point of each run: identical folders, and the known state of the log in the folders. */
@@ -94,8 +94,8 @@ export async function faultsAtEachCall(faults: Faults): Promise<number> {
 }
 
 /**
- * Returns the number of calls of each name, of the thread with the most calls, because strace counts per
- * thread.
+ * Returns, for each name, the number of calls in the thread with the most calls of this name, because strace counts
+ * per thread.
  */
 function countsByName(calls: readonly SystemCall[]): Map<string, number> {
   const byThread = new Map<string, number>();
@@ -109,7 +109,7 @@ function countsByName(calls: readonly SystemCall[]): Map<string, number> {
 }
 
 /**
- * Opens the log and verifies that every answered entry is present, and that entries that are sent again are
+ * Opens the log and verifies that every acknowledged entry is present, and that entries that are sent again are
  * stored once.
  */
 async function verifyAgain(

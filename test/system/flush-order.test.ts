@@ -99,7 +99,8 @@ describe.skipIf(!mayTrace())('flush order', () => {
 });
 
 /**
- * Returns the descriptors with which LMDB writes data pages and, opened for synchronous writes, meta pages.
+ * Returns the descriptors that LMDB uses to write data pages and meta pages. The latter is opened for synchronous
+ * writes.
  */
 function descriptors(calls: readonly SystemCall[]): [number, number] {
   const opened = calls.filter(({ name, result }) => name === 'openat' && result >= 0);

@@ -48,7 +48,7 @@ describe.skipIf(!mayMount())('a volume that fills up under the service', () => {
   };
   const others = () => join(volume, 'of-somebody-else');
 
-  /** Fills the volume like another program, until this number of bytes is free. */
+  /** Fills the volume, as another program would, until this number of bytes is free. */
   function fillUpTo(left: number): void {
     for (let bytes = 2 ** 20; bytes >= 4096; bytes /= 2)
       while (freeBytes() >= left + bytes) writeFileSync(others(), Buffer.alloc(bytes), { flag: 'a' });

@@ -13,8 +13,9 @@ import { call, type Item, listAll, send } from './call.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Length of a slot of the port scan detector. `start` is the start of a slot in the past. */
+/** Length of a slot in the port scan detector. */
 const slotMs = 4 * hourMs;
+/** Start of a slot in the past. */
 const start = Math.floor(Date.now() / slotMs) * slotMs - 11 * slotMs;
 
 const opened: Service[] = [];

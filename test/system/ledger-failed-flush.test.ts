@@ -75,7 +75,7 @@ async function loggedHead(service: Service, size: number): Promise<SignedTreeHea
   }
 }
 
-/** Returns the JTI of a session, which is in the claims of its access tokens. */
+/** Returns a session's JTI from the claims of its access token. */
 function sessionOf(accessToken: string): string {
   const claims = Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString('utf8');
   return (JSON.parse(claims) as { jti: string }).jti;

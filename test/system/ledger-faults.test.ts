@@ -23,7 +23,7 @@ describe.skipIf(!mayTrace())('the log on a failing disk', () => {
   beforeAll(() => start.begin(first));
   afterAll(() => start.remove());
 
-  test('stores exactly the answered entries if any write or flush of a commit fails', {
+  test('stores exactly the acknowledged entries if any write or flush of a commit fails', {
     timeout,
   }, async () => {
     const calls = await faultsAtEachCall({
@@ -76,8 +76,8 @@ describe.skipIf(!mayTrace())('the log on a failing disk', () => {
 });
 
 /**
- * Counts writes of meta pages before the failure. LMDB reacts to a failed write of a meta page by writing the number
- * of an older transaction back, which is not a commit.
+ * Counts writes of meta pages before the failure. If a write of a meta page fails, LMDB writes the number of an older
+ * transaction back. This write is not a commit.
  */
 function metaPagesWritten({ calls }: TracedRun): number {
   const failure = calls.findIndex(({ injected }) => injected);

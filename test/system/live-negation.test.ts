@@ -177,7 +177,7 @@ class Reader {
     await this.#until(() => this.#subscribed === cases.length);
   }
 
-  /** Resolves when the last event of each channel has arrived. */
+  /** Waits until every subscription has received its last item, then disconnects. */
   async end(): Promise<void> {
     await this.#until(() => this.came.every((items) => items.some(({ attributes }) => isLast(attributes))));
     this.#socket.terminate();

@@ -1,5 +1,5 @@
 /**
- * Ten thousand concurrent connections from many addresses, beside two hundred senders; then two thousand of
+ * Ten thousand concurrent connections from many addresses, while two hundred senders send; then two thousand of
  * the connections send at the same time. Then more than a thousand WebSockets.
  */
 import { once } from 'node:events';

@@ -109,7 +109,7 @@ describe.skipIf(!hasSharedData)('a host on the Internet for 72 hours, 105,990 co
       expect(noise[0]).toMatchObject({ dst_ip: host, severity: 'informational' });
     });
 
-    test('a host that connects as regularly as a monitor is reported with one severity less', () => {
+    test('a host that connects as regularly as a monitor is reported one severity level lower', () => {
       const beacon = network.of('beaconing', { src_ip: '73.54.23.243', dst_port: 80 });
       expectBeacon(beacon, 'low', 'inbound');
     });

@@ -16,7 +16,7 @@ import { hasSharedData, sharedLines } from './shared-data.ts';
 const random = mulberry32(20);
 const below = (n: number) => Math.floor(random() * n);
 
-/** Returns the filter that a negated filter `not_…` excludes. */
+/** Returns the name of the filter that a filter `not_…` negates. */
 const positive = (filter: string): string => filter.replace(/^not_/, '');
 
 interface Table {
@@ -219,7 +219,7 @@ describe.skipIf(!hasSharedData)('real events', () => {
   });
 });
 
-/** Paging and order, which select among the matches. */
+/** Parameters for paging and order, which do not change what matches. */
 const notFilters = new Set(['page', 'per_page', 'cursor', 'sort']);
 
 const isRepeatable = (table: Table, filter: string) =>

@@ -41,7 +41,7 @@ export interface Connecting {
   readonly giveUpMs?: number;
 }
 
-/** Sends a body once. Rejects with the error of the connection. */
+/** Sends a body once. Rejects with the connection's error. */
 export function sendOnce(
   url: string,
   token: string,

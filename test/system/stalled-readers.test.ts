@@ -46,8 +46,8 @@ async function askAndStall(token: string): Promise<Socket> {
 }
 
 /**
- * Requests exports without reading them until one is refused. Each started export keeps its slot until it is
- * disconnected.
+ * Requests exports without reading them until one is refused. Each started export keeps its slot until its
+ * client is disconnected.
  */
 async function stallUntilRefused(token: string, status: 429 | 503): Promise<Socket[]> {
   const begun: Socket[] = [];

@@ -142,7 +142,7 @@ describe('the endpoint', () => {
     expect(user!.content.split('\n')).toHaveLength(3);
   });
 
-  test('gets a low confidence for the verdict insufficient_data', async () => {
+  test('cannot give the verdict insufficient_data a high confidence', async () => {
     endpoint.behaviour = says(verdict({ verdict: 'insufficient_data', confidence: 0.99 }));
     await send(service, admin, suricata(4, 1, 1));
     await expect.poll(() => secondOf(4)).toContain('endpoint/');

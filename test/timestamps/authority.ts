@@ -30,10 +30,7 @@ export class Authority {
     writeFileSync(join(this.folder, 'ts.cnf'), config);
   }
 
-  /**
-   * Issues a certificate `<name>.pem` with its key. A date such as 20200101000000Z sets the end of its
-   * validity.
-   */
+  /** Issues a certificate `<name>.pem` with its key. `until` is the end of its validity. */
   issue(name: string, { eku = 'critical,timeStamping', until = '20490101000000Z', key = 'ec' }: Issued = {}): void {
     const file = (end: string) => `${name}.${end}`;
     writeFileSync(join(this.folder, file('ext')), `basicConstraints=CA:FALSE\nextendedKeyUsage=${eku}\n`);
@@ -46,7 +43,7 @@ export class Authority {
     this.#openssl('ca', '-in', file('csr'), '-out', file('pem'), ...dates, ...about);
   }
 
-  /** Returns the response to a request in DER. */
+  /** Returns the response to a request; both are in DER. */
   reply(request: Uint8Array, options: readonly string[] = []): Buffer {
     writeFileSync(join(this.folder, 'request.tsq'), request);
     const files = ['-queryfile', 'request.tsq', '-out', 'answer.tsr'];

@@ -38,7 +38,7 @@ function paintedTree(oddLeaf: number): (at: Coordinate) => Hash {
   return ({ level, index }) => (Math.floor(oddLeaf / 2 ** level) === index ? odd : plain)[level]!;
 }
 
-test('inclusion proofs verify at any size, have at most 53 hashes, and fail with a flipped bit or other index', () => {
+test('inclusion proofs verify at any size, have at most 53 hashes, and fail with a flipped bit or another index', () => {
   fc.assert(
     fc.property(sizeAnd(0), fc.nat(), ([treeSize, leafIndex], n) => {
       const hashAt = paintedTree(leafIndex);
@@ -91,8 +91,7 @@ test('a plan contains only complete nodes, each on a page that holds it', () => 
         expect(place.level * 8 + place.row).toBe(at.level);
         expect(place.index * (256 / 2 ** place.row) + place.column).toBe(at.index);
       }
-      // The nodes from which the root is computed are on the growing pages, so a restart needs no other
-      // pages.
+      // The root is computed from nodes on the growing pages, so a restart needs no other pages.
       const edge = edgePages(treeSize).map(({ level, index }) => `${level}/${index}`);
       for (const at of rootPlan(treeSize)) expect(edge).toContain(`${placeOf(at).level}/${placeOf(at).index}`);
     }),

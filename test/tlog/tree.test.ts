@@ -14,7 +14,7 @@ const oracle = new Oracle(leaves);
 const empty = (): GrowingTree => GrowingTree.load(sha256, 0, () => undefined)!;
 const leafAt = (index: number): Hash => leafHash(sha256, leaves[index % most]!);
 
-/** Grows a tree to `size`, and stores its pages after each leaf, like a log that commits each leaf separately. */
+/** Grows a tree to `size`. Stores its pages after each leaf, as if a log committed each leaf separately. */
 function grow(tree: GrowingTree, pages: Map<string, Uint8Array>, size: number): void {
   while (tree.size < size) {
     tree.append(leafAt(tree.size));

@@ -36,7 +36,7 @@ export function rowsOf(segments: readonly Segment[]): PlainRow[] {
   );
 }
 
-/** Returns a list of one address, of the kind in blocks with only such addresses. */
+/** Returns a list of one address, as in a block in which all addresses belong to the same family. */
 export function listOf(address: string): AddressList {
   const bytes = addressBytes(address)!;
   if (address.includes(':')) return new AddressList(bytes, 1);

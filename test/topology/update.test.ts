@@ -18,8 +18,8 @@ const someName: fc.Arbitrary<NodeName> = fc.record({
   risk_level: fc.constantFrom('low', 'critical'),
 });
 /**
- * Flows whose bytes are within the capacity of links. Snapshots leave out bytes beyond the capacity in the
- * time of an edge; updates know only the time of a step.
+ * Flows whose bytes are within the capacity of links. Snapshots limit an edge's bytes to the capacity during all of the
+ * edge's time, but updates know only the time of a step.
  */
 const plausible = anyFlow.map((flow) => ({ ...flow, bytes: Math.min(flow.bytes, 1e9) }));
 const change = fc.record({
@@ -109,7 +109,7 @@ describe('updates of a snapshot', () => {
     );
   });
 
-  it('for the busiest nodes keep the shown nodes correct', () => {
+  it('that is limited to the busiest nodes keep the shown nodes correct', () => {
     fc.assert(
       fc.property(
         fc.array(change, { minLength: 2, maxLength: 6 }),

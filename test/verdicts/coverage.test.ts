@@ -74,7 +74,7 @@ test('every possible file of a data folder has rows for the states missing, cut,
   expect(lacking).toEqual([]);
 });
 
-test('for each purpose, a row restores the older file of a key that was rotated since', () => {
+test('each key purpose has a row that restores its key file from before a rotation', () => {
   const rotated = tableOf('rollbacks').filter(([name]) => name === 'rotated');
   const older = rotated.map(([, files]) => files!);
   for (const purpose of keyPurposes.filter((one) => one !== 'witness')) expect(older).toContain(`keys/${purpose}`);

@@ -172,7 +172,7 @@ export class DataFolders {
       await auditOf(source, undefined),
     ];
     const convicting = audits.filter(({ evidence }) => evidence?.includes('"convicts":true'));
-    if (convicting.length > 0) throw new Error(`the log is convicted: ${JSON.stringify(convicting)}`);
+    if (convicting.length > 0) throw new Error(`a party has evidence against the log: ${JSON.stringify(convicting)}`);
     const sound = at(source.url, this.#sound[name]);
     const watched = await watchOf(
       pin,

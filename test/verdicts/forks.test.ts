@@ -1,7 +1,7 @@
 /**
  * An insider with the files and the keys of the log makes forks and false statements. Each party is tested
- * alone, and two honest auditors compare their pins. Every signed false statement ends with evidence that
- * convicts the log.
+ * alone, and two honest auditors compare their pins. Every signed false statement results in evidence
+ * against the log.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -153,12 +153,13 @@ function laterNs(seconds: number): bigint {
 /**
  * Columns: start-up, fsck, audits with the pin, with pin and entries, without a pin but with entries (exit
  * code, result, evidence), the watching auditor, the witness, the console on a bundle, the console with the
- * pin, `candor verify` of an entry with the pin, and two comparisons. They compare the pin of an auditor of all
- * nine honest entries with the pin of an auditor who saw only the fork, and with the checkpoint of a witness that
- * saw only the fork. Auditor, console and witness had seen six entries, or the state after the rotation.
+ * pin, `candor verify` of an entry with the pin, and two comparisons. One auditor saw all nine honest entries, and the
+ * other auditor and a witness saw only the fork. The first auditor's pin is compared with the second auditor's pin,
+ * then with the witness's checkpoint. In the other columns, auditor, console and witness had seen six entries, or the
+ * state after the rotation.
  *
- * A smaller checkpoint contradicts nothing, because it has no time. An insider who rewrites the whole log
- * loses the heads of its history. A head that no auditor accepts gives no pin to compare.
+ * A smaller checkpoint alone contradicts nothing, because checkpoints have no time. An insider who rewrites the whole
+ * log loses the heads of its history. If the second auditor rejects the head, there is no pin to compare.
  */
 const rows = rowsOf(`
   smaller tree, later time                        | ok      | ok        | 5 ROLLBACK evidence       | 5 ROLLBACK evidence       | 0 pinned                | ROLLBACK ends             | ahead                 | good        | ROLLBACK evidence       | 5 ROLLBACK evidence       | 5 TIME_WENT_BACK evidence | 5 INCONSISTENT evidence
@@ -218,8 +219,8 @@ test.each(rows)('every party has the expected verdict on this fork: %s', async (
 type Truth = 'nine' | 'rotatedNine';
 
 /**
- * A fork that is visible only in `/checkpoint`, beside honest heads, and an auditor that compares the pin
- * with that checkpoint.
+ * The fork is visible only in `/checkpoint`, while the heads are honest. An audit detects it, and so does a comparison
+ * of a pin with that checkpoint.
  */
 test.each([
   [7, '5 INCONSISTENT evidence', '5 INCONSISTENT evidence'],
@@ -248,7 +249,7 @@ test.each([
   expect(commandOf(await auditOnce(source, { state, interval: 0, entries: false }))).toBe(audited);
 });
 
-test('two faults of one code within an hour give two evidence files, and a repeated fault gives one', async () => {
+test('two faults with the same code within an hour are saved in two evidence files, a repeated fault only once', async () => {
   log.now = startedAt + 10_000;
   const state = join(mkdtempSync(join(tmpdir(), 'candor-notes-')), 'state');
   temporary.push(join(state, '..'));

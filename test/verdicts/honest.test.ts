@@ -1,4 +1,4 @@
-/** An honest log and its operator's work: no party accuses the log, and none stores evidence that convicts. */
+/** An honest log and its operator's work: no party accuses the log or stores evidence against it. */
 import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

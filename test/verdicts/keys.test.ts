@@ -1,6 +1,7 @@
 /**
  * A man in the middle adds, swaps and changes keys in the key set, which is not signed, or signs with a key
- * that was stolen and has ended. No party convicts the log, and no pin moves to a key of the attacker.
+ * that was stolen and has ended. No evidence counts against the log under its true keys, and no pin moves to a key of
+ * the attacker.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -305,7 +306,7 @@ test.each(rows)('every party has the expected verdict if %s', async (name, ...ve
   expect(actual).toEqual(verdicts);
 });
 
-/** Checks that evidence does not convict the log under its own keys. */
+/** Checks that a file is not evidence against the log under the log's true keys. */
 function acquits(file: unknown): void {
   if (typeof file !== 'string') return;
   const evidence = parseEvidence(readFileSync(file, 'utf8'));

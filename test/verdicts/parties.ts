@@ -90,7 +90,7 @@ export async function auditOf(
 
 /**
  * Returns the result of the command `candor audit`: the exit code, then the code of the fault or the status. Adds
- * `evidence` if the command saved a file that convicts without the log, or `file` if its file does not convict.
+ * `evidence` if the saved file alone proves misbehaviour, or `file` if the command saved a file that does not.
  */
 export function commandOf(report: Report): string {
   const { exit, fault, fields } = report;
@@ -118,7 +118,7 @@ export async function consoleOf(log: LogSource, leafIndex: number): Promise<stri
 
 /**
  * Imports a pin in the console, which then audits the log. Returns `verified`, or the code of the fault, with
- * `evidence` if the console stores evidence that convicts, or `file` if its evidence does not convict.
+ * `evidence` if the stored evidence alone proves misbehaviour, or `file` if it does not.
  */
 export async function consolePinOf(url: string, pin: Pin): Promise<string> {
   vi.stubGlobal('location', { origin: url });
@@ -195,7 +195,7 @@ export async function watchedOf(
 }
 
 /**
- * Runs `candor audit --watch` while responses are manipulated, without a key, in the last round but one.
+ * Runs `candor audit --watch`. In the second-to-last round, responses are manipulated without a key.
  * Returns `silent` if nothing is reported, or the code of the fault. A watcher must continue, and accept the
  * true log in the last round.
  */

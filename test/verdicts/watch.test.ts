@@ -1,6 +1,6 @@
 /**
- * `candor audit --watch` while the log grows. An honest log is never accused. A log that is replaced by a
- * fork ends the watch with exit code 5 and evidence that convicts the log.
+ * `candor audit --watch` while the log grows. An honest log is never accused. If a fork replaces the
+ * log, the watch ends with exit code 5 and evidence against the log.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -76,7 +76,7 @@ test.each([
 /** Copies of the honest log: at the pin, and after two more polls of the watch. */
 let copies: { pinned: string; seen: string };
 
-/** Serves a copy of the log, which can continue without changing the original. */
+/** Serves a copy of the log. The copy can continue without changing the original. */
 async function serveCopy(from: keyof typeof copies): Promise<void> {
   await log.restore(copies[from]);
   await log.restore(await log.snapshot());

@@ -328,8 +328,8 @@ describe('a misbehaving witness affects only itself', () => {
     await serves(5, 'bc');
     expect(statusOf(cosigner, 'a').cosignatures).toBe(0);
     expect(statusOf(cosigner, 'a').failures.map((failure) => failure.kind)).toEqual([kind]);
-    // The witness gets two requests if it is queried again from the size that it reported, and more after a
-    // pause of a second.
+    // A witness that reports a size gets a second request, from that size. Further requests follow after a pause
+    // of a second.
     expect(rogue.requests.length).toBeLessThan(20);
   });
 });
@@ -443,7 +443,7 @@ describe('restarts', () => {
     expect(statusOf(stranger.cosigner, 'a').failures).toEqual([]);
   });
 
-  test('of a log from an older copy that grew: the witness stores evidence from every size', async () => {
+  test('of a log that grew from an older copy: the witness stores evidence, whatever size it had cosigned', async () => {
     const { dataDir, ledger, clock } = await logWith(1, 0);
     const copy = folder();
     await ledger.close();
@@ -514,7 +514,7 @@ describe('restarts', () => {
       await third.cosigner.close();
     }
 
-    // Once the log has that size again, the claim is checked, and the log is convicted.
+    // Once the log is larger than the reported size, its consistency proof shows the contradiction.
     await restored.append(entries(6));
     const fourth = await startCosigner(restored, witnesses);
     for (const name of ['a', 'b', 'c']) await fourth.failing(name, 'inconsistent');

@@ -45,7 +45,7 @@ async function convicts(file: string): Promise<string> {
 }
 
 describe('evidence of a witness', () => {
-  test('convicts the log with two roots for one size', async () => {
+  test('proves misbehaviour by two roots for one size', async () => {
     const log = new TestLog(origin);
     const { url, path, contradictions } = await startWitness(log);
     await post(url, log.request(0, 5));
@@ -55,7 +55,7 @@ describe('evidence of a witness', () => {
     expect(await convicts(found!.evidence!)).toContain('two roots are signed for size 5');
   });
 
-  test('convicts the log with a later tree that extends a different tree', async () => {
+  test('proves misbehaviour by a later tree that extends a different tree', async () => {
     const log = new TestLog(origin);
     const fork = log.branch(1, 'b');
     for (let old = 2; old <= 9; old++) {
@@ -132,7 +132,7 @@ describe('evidence of a witness', () => {
     expect(again.contradictions.filter(({ evidence }) => evidence === undefined)).toHaveLength(6);
   });
 
-  test('does not convict with an altered root, an altered proof, or other keys', async () => {
+  test('proves nothing with an altered root, an altered proof, or other keys', async () => {
     const log = new TestLog(origin);
     const { url, contradictions } = await startWitness(log);
     await post(url, log.request(0, 5));
@@ -173,7 +173,7 @@ describe('a rejected checkpoint', () => {
     ['an empty', (): Uint8Array[] => []],
     ['a random', () => [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]],
   ])(
-    'from a forked log with %s proof is stored, and convicts the log together with a pin of the same size',
+    'from a forked log with %s proof is stored, and proves misbehaviour together with a pin of the same size',
     async (_, proof) => {
       const log = await ServedLog.start();
       onTestFinished(() => log.close());
@@ -238,7 +238,7 @@ describe('a fork of every size', () => {
   const [a, b] = [new Oracle(leaves('a')), new Oracle(leaves('b'))];
   const sized = (tree: Oracle, size: number) => ({ size, root: tree.root(0, size) });
 
-  test('is found from the proof of the later tree, which binds that tree to a different earlier tree', () => {
+  test('is found from the proof of the later tree, which shows that this tree extends a different earlier tree', () => {
     for (let first = 1; first <= most; first++)
       for (let second = 1; second <= most; second++) {
         const kept = sized(a, first);

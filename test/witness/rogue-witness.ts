@@ -39,7 +39,7 @@ export async function rogueServer(answer: Answer) {
   return { url: `http://127.0.0.1:${port}`, vkey: key.vkey, key, requests, close };
 }
 
-/** Returns the signature line of a witness with this key at a given time. */
+/** Returns a witness's cosignature of the note by this key and at this time, as a signature line. */
 export function cosignature(note: string, key: KeyPair, timeMs = Date.now()): string {
   const { text } = parseNote(note);
   const timeS = Math.floor(timeMs / 1000);

@@ -6,7 +6,7 @@ import { WitnessState } from '../../src/witness/witness-state.ts';
 import { folder } from './test-log.ts';
 
 interface Options {
-  /** File of an earlier witness. */
+  /** Folder of an earlier witness, whose state and key are used. */
   readonly path?: string;
   readonly name?: string;
   readonly port?: number;

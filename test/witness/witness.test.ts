@@ -51,7 +51,7 @@ describe("the witness's add-checkpoint", () => {
     now.ms += 60_000;
     const again = await post(url, log.request(5, 5));
     expect(cosignedAt(log.text(5), again.body, key)).toBe(now.ms / 1000);
-    // With a clock that was set back, a cosignature is not dated before the cosignature that it extends.
+    // If the clock was set back, a cosignature is not dated before the earlier cosignature.
     now.ms -= 120_000;
     const later = await post(url, log.request(5, 6));
     expect(cosignedAt(log.text(6), later.body, key)).toBe((now.ms + 120_000) / 1000);
@@ -226,7 +226,7 @@ describe('the atomic check and write', () => {
     expect(kept.text).toBe(winner.text(8));
   });
 
-  test('never replaces a larger tree by a smaller tree, in any order', async () => {
+  test('never replaces a larger tree with a smaller one, in whatever order requests arrive', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     await post(url, log.request(0, 1));

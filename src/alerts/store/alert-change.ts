@@ -127,8 +127,8 @@ function requireVersion(row: AlertRow, version: number | undefined): void {
 }
 
 /**
- * Rejects a change of the verdict of an alert whose AI verdict was overridden, unless the change is also an override,
- * because overrides are in the log.
+ * Rejects a verdict that differs from the analyst's override of the AI verdict, because overrides are in the log. Only
+ * another override can replace it.
  */
 function requireOverride({ id, alert: { override } }: AlertRow, { verdict, ai_override }: AlertChange): void {
   if (verdict === undefined || ai_override !== undefined || override === undefined) return;

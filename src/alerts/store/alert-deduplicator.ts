@@ -136,8 +136,8 @@ export class AlertDeduplicator {
       this.#stand(joined, pair, finding, silence);
       return;
     }
-    // A user may have closed the alert, or the alert is part of a flood. Growth alone does not begin another
-    // alert.
+    // A user may have closed the alert, or it is part of a flood. A finding that only continues a reported activity
+    // does not begin another alert.
     if (!begins && (finding.continues === 'grown' || finding.continues === 'ongoing')) return;
     const scope = scopeOf(silence?.id, finding.sensors);
     const place = this.#bounds.place(finding, pair.home, scope, (end) => {
@@ -204,9 +204,9 @@ export class AlertDeduplicator {
   }
 
   /**
-   * Returns the pair of a finding. Activity that other sensors continue to report stays in its first open
-   * alert. A suppressed or resolved alert does not count findings of a sensor that it does not name. In that
-   * case, another alert begins for that sensor.
+   * Returns the pair of a finding. If other sensors continue to report an activity, it stays in its first open alert. A
+   * suppressed or resolved alert does not count findings from a sensor that it does not name: another alert begins for
+   * that sensor.
    */
   #pairFor(finding: Finding): { readonly pair: Pair; readonly begins: boolean } {
     const { sensors = [], continues } = finding;
@@ -479,7 +479,7 @@ function beginningOf({ group, began, timestamp }: Finding): number {
   return (group === undefined ? undefined : began) ?? timestamp;
 }
 
-/** Returns the sensors that an alert does not name; empty if its senders are unknown. */
+/** Returns the sensors in `found` that the alert does not name; empty if the alert's sensors are unknown. */
 function lackingIn({ sensors = [] }: Alert, found: readonly string[]): readonly string[] {
   if (sensors.length === 0) return [];
   return found.filter((sensor) => !sensors.some(({ id }) => id === sensor));

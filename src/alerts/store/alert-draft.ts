@@ -136,7 +136,7 @@ export class AlertDraft {
 
   /**
    * Copies signature and payload of the finding. If there is evidence, also copies title, description and evidence,
-   * and, with `keyed_by`, addresses and ports.
+   * and, if the finding has `keyed_by`, its addresses, ports, transport and domain.
    */
   #describe({ title, description, evidence, keyed_by, signature, payload, ...finding }: Finding): void {
     const { alert } = this;

@@ -27,7 +27,7 @@ export interface ArrowData {
  */
 export function columnData(column: ArrowColumn, values: ColumnValues): ArrowData {
   const { validity, nulls } = validityOf(values);
-  if (nulls > 0 && !column.nullable) throw new Error(`${nulls} items have no ${column.name}`);
+  if (nulls > 0 && !column.nullable) throw new Error(`${column.name}: missing in ${nulls} of ${values.length} items`);
   const { inner = [], buffers, dictionary } = writers[column.kind](values, column.name);
   return {
     nodes: [{ length: values.length, nulls }, ...inner],

@@ -42,7 +42,7 @@ function parse(text: string): Item[] {
  */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): object };
 
-/** Reviver that preserves integers that a double cannot represent, also when they are written as JSON again. */
+/** Reviver that preserves integers that a double cannot represent, even when they are written as JSON again. */
 function keepDigits(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   return source !== undefined && /^-?\d+$/.test(source) ? rawJSON(source) : value;

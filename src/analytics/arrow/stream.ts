@@ -84,7 +84,7 @@ export function batchMessages(columns: readonly ArrowColumn[], rows: ArrowRows):
   return [...messages, message(header.recordBatch, recordBatch(rows.count, parts), parts)];
 }
 
-/** Returns the end of a stream. A stream without this mark was truncated. */
+/** Returns the end-of-stream marker. A stream without it was truncated. */
 export function endMark(): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setUint32(0, continuation, true);

@@ -53,8 +53,8 @@ function Frame() {
     me.value = { id, name, roles, operations: new Set(operations) };
   }, [who.data?.data]);
   useEffect(() => {
-    // Fetches the permissions again after each renewal of the token and after a refusal. `useAnswer` sends the first
-    // request.
+    // Fetches the permissions again after each token renewal, and after the service refused an operation. `useAnswer`
+    // sends the first request.
     if (me.peek() !== undefined) void again(['whoAmI']);
   }, [tokenEnds.value, refusedAt.value]);
   const listens = isSignedIn && mayListen.value;

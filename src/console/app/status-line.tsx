@@ -52,6 +52,8 @@ export function StatusLine() {
   );
 }
 
+const elapsed = (sinceMs: number): string => duration(Math.max(1000, Math.floor((now.value - sinceMs) / 1000) * 1000));
+
 function Liveness({ state }: { state: LiveState }) {
   switch (state.kind) {
     case 'live':
@@ -64,13 +66,13 @@ function Liveness({ state }: { state: LiveState }) {
       return (
         <span class="status-warning">
           <span aria-hidden="true">◐ </span>
-          {duration(Math.max(1000, Math.floor((now.value - state.sinceMs) / 1000) * 1000))} behind
+          {elapsed(state.sinceMs)} behind
         </span>
       );
     case 'offline':
       return (
         <span class="status-bad" title={state.reason?.message}>
-          <span aria-hidden="true">○ </span>Offline since {relative(state.sinceMs, now.value)}
+          <span aria-hidden="true">○ </span>Offline for {elapsed(state.sinceMs)}
         </span>
       );
     case 'connecting':

@@ -18,7 +18,7 @@ export const answers = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // Errors of the service are permanent, so only failures to reach the service are retried.
+      // Only UNAVAILABLE is retried, such as a lost connection: most other errors would occur again.
       retry: (failures, error) => failures < 2 && error instanceof ServiceError && error.code === 'UNAVAILABLE',
       refetchOnWindowFocus: true,
       // The service may be on this machine, or in a network without Internet access.
@@ -36,7 +36,7 @@ export interface AnswerOptions {
   readonly still?: boolean;
   /**
    * Whether to show the previous response until the new response arrives. If the new request fails and differs from the
-   * previous request only in its time range, the previous response stays, with `error` beside it. Default true.
+   * previous request only in its time range, the previous response stays, together with `error`. Default true.
    */
   readonly keepPrevious?: boolean;
 }

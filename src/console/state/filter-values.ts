@@ -5,7 +5,7 @@ export type ReadValues = { readonly values: readonly string[] } | { readonly fau
 
 /**
  * Parses the text typed as a filter value: one value or, if values cannot contain commas or spaces, several values with
- * these separators. Values are validated like in the service, so that invalid values never reach the URL.
+ * these separators. Values are validated as in the service, so that invalid values never reach the URL.
  */
 export function readValues(field: FilterField, text: string): ReadValues {
   const trimmed = text.trim();

@@ -107,7 +107,7 @@ export function addFilter(name: string, value: string, { not = false } = {}): vo
   setParams({ [key]: [...values] });
 }
 
-/** Replaces a chip by another chip. */
+/** Replaces a chip with another chip. */
 export const replaceChip = (before: Pick<Chip, 'name' | 'not'>, { name, not, values }: Chip): void =>
   setParams({
     [before.not ? negation + before.name : before.name]: undefined,

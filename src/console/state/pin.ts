@@ -108,7 +108,7 @@ export async function replacePin(): Promise<PinState> {
 }
 
 /**
- * Replaces this browser's pin by an imported pin and checks the log against the imported pin. A pin that is malformed
+ * Replaces this browser's pin with an imported pin and checks the log against the imported pin. A pin that is malformed
  * or of another log changes nothing. A pin that the log contradicts is kept, because it is evidence against the log.
  */
 export async function importPin(text: string): Promise<PinState | AuditFault> {

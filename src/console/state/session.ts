@@ -18,11 +18,11 @@ interface Tokens {
 }
 
 const key = 'candor.session';
-/** Time before the expiry of the access token at which the tokens are renewed, in milliseconds. */
+/** Lead time of the token renewal before the access token expires, in milliseconds. */
 const renewBeforeMs = 60_000;
 
 const tokens = signal<Tokens | undefined>(stored());
-/** Why the session ended; undefined if the user signed out. */
+/** The reason why the session ended; undefined if the user signed out. */
 export const endedBecause = signal<string | undefined>(undefined);
 export const signedIn: ReadonlySignal<boolean> = computed(() => tokens.value !== undefined);
 /** Expiry of the current access token; it changes when the session is renewed. Undefined while signed out. */

@@ -5,7 +5,7 @@ type FormProps = Omit<JSX.FormHTMLAttributes<HTMLFormElement>, 'ref' | 'onSubmit
   readonly onSubmit: () => void;
 };
 
-/** A form with its fields below each other. The browser does not submit it. */
+/** A form with its fields stacked vertically. The browser does not submit it. */
 export function Form({ onSubmit, ...attributes }: FormProps) {
   return (
     <form

@@ -48,7 +48,7 @@ export function SaveAs({
       {progress === undefined ? (
         <div class="row">
           <Button kind="primary" onClick={onStart}>
-            {writesFiles() ? 'Save as …' : 'Download'}
+            {writesFiles() ? 'Save as…' : 'Download'}
           </Button>
           {!writesFiles() && (
             <span class="quiet">

@@ -2,7 +2,9 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { severities } from '../vocabulary.ts';
 import { oneOf } from './common.ts';
 
-/** Schemas of the fields of resources. The description is shown in the OpenAPI document and names the unit, if any. */
+// Schemas of resource fields. The description is shown in the OpenAPI document and names the unit, if any.
+
+/** Returns the schema of a UUID. */
 export const uuid = (description: string) => Type.String({ format: 'uuid', description });
 /** Returns the schema of a time: ISO 8601 UTC with milliseconds, as `Date.prototype.toISOString` writes it. */
 export const timestamp = (description: string) => Type.String({ format: 'date-time', description });

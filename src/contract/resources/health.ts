@@ -2,7 +2,7 @@ import { ledgerFaults, ledgerFindings, regressionEvents } from '../vocabulary.ts
 import { oneOf, type Static } from './common.ts';
 import { count, list, optional, part, shape, text, timestamp } from './fields.ts';
 
-/** How the current life of the log started. */
+/** The start of the current life of the log. */
 export const Regression = part('The start of the current life of the transparency log; absent in the first life.', {
   at: timestamp('Time of the event.'),
   event: oneOf(
@@ -14,8 +14,8 @@ export const Regression = part('The start of the current life of the transparenc
 });
 
 /**
- * Open conditions of the log and of siem.mdb (`store_damaged`, `events_skipped`, `events_altered`, `sealing_stopped`), one for
- * each code.
+ * Open conditions of the log and of siem.mdb (`store_damaged`, `events_skipped`, `events_altered`, `sealing_stopped`), one
+ * for each code.
  */
 export const LedgerFindings = list(
   part('One condition.', {

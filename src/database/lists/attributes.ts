@@ -4,8 +4,8 @@ import type { ListSpec } from './list.ts';
 import { addressOrder, type Sorts, timeOrder } from './order.ts';
 
 /**
- * Returns the list of a resource, which is filtered and sorted by its attributes, and by the terms and sorts in `spec`,
- * which take precedence.
+ * Returns the list of a resource, filtered and sorted by the attributes of the resource. Terms and sorts in `spec` are
+ * added, and take precedence over attributes.
  */
 export function attributeList<T extends object>(
   attributes: ListAttributes,

@@ -42,8 +42,8 @@ export const beaconing = {
     { severity: 'low', score: 0.85, watchedMs: 2 * hourMs, connections: 12 },
   ],
   /**
-   * Ports that programs are expected to poll, here for new mail. Connections to these ports are reported one grade
-   * lower.
+   * Ports that programs are expected to poll, here for new mail. Connections to these ports are reported with the next
+   * lower severity.
    */
   polledPorts: new Set([110, 143, 993, 995]),
   /** Minimum number of home hosts with outside connections before the prevalence of destinations is used. */
@@ -54,7 +54,7 @@ export const beaconing = {
    */
   rare: { share: 0.02, adds: 0.05 },
   common: { share: 0.5, adds: -0.15 },
-  /** Connections per day from which a pair is a strobe rather than a beacon: one per second, as in RITA. */
+  /** Minimum connections per day for a strobe rather than a beacon: one per second, as in RITA. */
   strobe: 86_400,
   /** Time after which a pair is evaluated again. An evaluation takes 20 µs. */
   judgeEveryMs: hourMs,
@@ -68,7 +68,7 @@ export const beaconing = {
 
 /**
  * Maximum connections of pairs without a record, maximum records, and maximum weight of the records in numbers of 8
- * bytes. Outside sources cannot displace the pairs of home hosts.
+ * bytes. The limits are separate, so that outside sources cannot evict the pairs of home hosts.
  */
 const room = {
   outbound: { connections: 2 ** 18, records: 5_000, maxWeight: 400_000 },
@@ -87,9 +87,9 @@ interface State {
  *
  * Established connections with an outside address are counted. Connections from inside to outside, and between two
  * outside addresses if the home networks are not known, are reported with their full severity. Connections from outside
- * to inside (a monitor, a crawler) are reported one grade lower. Regular traffic between home hosts is normal and not
- * reported. For a pair with more than 256 connections in an hour, the score uses the first 256 of each hour; only the
- * histogram subscore uses all connections.
+ * to inside (a monitor, a crawler) are reported with the next lower severity. Regular traffic between home hosts is
+ * normal and not reported. For a pair with more than 256 connections in an hour, the score uses the first 256 of each
+ * hour; only the histogram subscore uses all connections.
  *
  * A pair is stored as single connections until it has enough connections to evaluate, and then as a record with all its
  * connections. The score is the same in both forms. When there is no room, pairs seen in only one hour are dropped

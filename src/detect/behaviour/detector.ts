@@ -141,7 +141,7 @@ export type Emit = (detection: Detection, due?: Due) => void;
 
 /**
  * Detects one kind of behaviour in stored events. A detector has no side effects, uses event time and no clock, and
- * takes bounded memory.
+ * uses bounded memory.
  *
  * Events arrive in the order of their sequences. `evaluate` reports changes, and is called before each commit, and
  * after at most a few thousand events. State is plain data that structured clone accepts. If two detectors each

@@ -23,11 +23,11 @@ export const internetBackgroundThresholds = {
   dayMs: 24 * 3_600_000,
   /** Minimum sources in a day. Thousands of sources probe a single Internet address. */
   sources: 50,
-  /** Maximum networks. A network is the first 24 bits of IPv4, or the first 64 of IPv6. */
+  /** Maximum networks. A network is the first 24 bits of an IPv4 address, or the first 64 bits of an IPv6 address. */
   maxNetworks: 128,
-  /** Number of hashes by which sources are counted, with an error of 4 %. */
+  /** Number of hashes for counting sources. The count has an error of 4 %. */
   countedSources: 512,
-  /** Number of hashes by which targets are counted: exact up to the size of an IPv4 /24 network. */
+  /** Number of hashes for counting targets. The count is exact up to the size of an IPv4 /24 network. */
   countedTargets: 257,
   /** Number of counters for the most frequent sources and ports. */
   counters: 256,
@@ -39,17 +39,14 @@ interface Noise {
   readonly sources: DistinctSample;
   readonly targets: DistinctSample;
   readonly bySource: FrequentKeys<string>;
-  /** By `portKey`. */
+  /** Counts by the result of `portKey`. */
   readonly byPort: FrequentKeys<number>;
   attempts: number;
   refused: number;
   first: number;
   last: number;
   seqs: number[];
-  /**
-   * The last reported stage of this day's noise. The stage is stored with the day, because each day has its own
-   * stage.
-   */
+  /** The last reported stage of this day's noise. */
   told: number;
   /** `attempts` of the last report. Absent in states of earlier versions. */
   toldAttempts?: number;
@@ -117,16 +114,16 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise, NoiseSta
   evaluate(emit: Emit, refreshes?: boolean): void {
     for (const window of this.windows.changed(refreshes)) {
       let isReported = false;
-      // The alert shows the figures of the last report, so after a report of an earlier day, the later day is reported
-      // as well.
+      // The alert shows the figures of the last report. After a report of an earlier day, the later day is therefore
+      // reported again.
       for (const { start: day, value: noise } of inOrder(window))
         isReported = this.#evaluateDay(window, day, noise, emit, isReported);
     }
   }
 
   /**
-   * Reports the noise of a day with enough sources, if the report is due, if a refresh finds a changed number of
-   * attempts, or if `isOwed`. Returns true if the noise was reported.
+   * Reports the noise of a day that has enough sources. The noise is reported if its next stage is due, if a refresh
+   * finds a changed number of attempts, or if `isOwed` is true. Returns true if the noise was reported.
    */
   #evaluateDay(window: Window<Noise>, day: number, noise: Noise, emit: Emit, isOwed: boolean): boolean {
     const isOver = day < window.newest;
@@ -140,8 +137,8 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise, NoiseSta
     const { countedSources, sources } = this.#thresholds;
     const count = countSample(noise.sources, countedSources);
     if (count < sources) return false;
-    // Late events may complete a day that is over and was not reported. Its beginning is reported first, as for any
-    // day.
+    // Late events may bring a past day to the threshold after the next day began. The beginning of its noise is then
+    // reported first, as for any other day.
     if (isDue && isOver && !goesOn) emit(this.#detection(window.key, day, noise, count, false));
     emit(this.#detection(window.key, day, noise, count, isOver), isDue ? 'new' : 'grown');
     if (isDue) noise.told = stage;
@@ -250,7 +247,7 @@ const ports: FrequentForm<number> = {
   },
 };
 
-/** Networks of IPv4 are 24 bits, those of IPv6 are texts. */
+/** An IPv4 network is a number of 24 bits; an IPv6 network is a text. */
 const networks: KeyForm<number | string, number> = {
   write: (network) =>
     typeof network === 'string' ? network : `${network >> 16}.${(network >> 8) & 0xff}.${network & 0xff}.0/24`,

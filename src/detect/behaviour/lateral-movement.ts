@@ -22,7 +22,7 @@ export const lateralMovementThresholds = {
   burstMs: 3_600_000,
   /** Minimum hosts newly reached within `burstMs`. A single administrative task reaches fewer new hosts. */
   someTargets: 2,
-  /** Number of hosts newly reached within `burstMs` from which the connections count as a sweep of the network. */
+  /** Minimum hosts newly reached within `burstMs` for treating the connections as a sweep of the network. */
   manyTargets: 4,
   /** Time within which new connections are reported together. */
   togetherMs: dayMs,
@@ -33,9 +33,9 @@ export const lateralMovementThresholds = {
   /** Maximum pairs of target and port of one source. Each pair takes about 200 bytes. */
   maxPairsOfSource: 512,
   maxPairs: 40_000,
-  /** Maximum home hosts with the time of their first flow. */
+  /** Maximum home hosts whose first flow time is stored. */
   maxHosts: 20_000,
-  /** Maximum services with their first users. */
+  /** Maximum services whose first users are stored. */
   maxServices: 10_000,
   /** Maximum connections named in a finding. */
   named: 20,
@@ -80,7 +80,7 @@ export class LateralMovementDetector implements Detector {
       const reached = [...source.pairs.values()].sort((a, b) => a.first - b.first || a.port - b.port);
       const { isRefreshing } = source;
       source.isRefreshing = true;
-      // The figures of earlier windows are reported however late the source is evaluated.
+      // Earlier windows are evaluated as well, so that a late evaluation of the source loses no figures.
       for (const end of this.#moves(reached, source.evaluatedTo)) {
         this.#evaluateWindow(src, source, reached.slice(0, end), emit);
         source.evaluatedTo = reached[end - 1]!.first;
@@ -93,8 +93,8 @@ export class LateralMovementDetector implements Detector {
   }
 
   /**
-   * Returns the numbers of pairs after which the window moved and left out pairs. Windows that end with an evaluated
-   * pair are not included.
+   * Returns the ends (exclusive, in `reached`) of earlier windows that must be evaluated: the pair at such an end moved
+   * the window past an older pair. Omits windows that were already evaluated.
    *
    * @param reached - sorted by time
    */
@@ -146,8 +146,8 @@ export class LateralMovementDetector implements Detector {
 
   #severity(src: string, fresh: readonly Reached[], known: number, burst: number): Severity | undefined {
     const { adminTargets, someTargets, manyTargets, hostLearningMs } = this.#thresholds;
-    // A host that usually reaches other hosts may reach the same number of new hosts, because machines are often
-    // set up several at a time.
+    // An administration host may reach as many new hosts as it usually reaches, because machines are often set up
+    // several at a time.
     if (known >= adminTargets && burst <= known) return undefined;
     if (burst >= manyTargets) return known >= adminTargets ? 'medium' : 'high';
     const isNewHost = fresh.some(({ first }) => first < this.#pairs.hostSince(src, first) + hostLearningMs);
@@ -201,8 +201,8 @@ export class LateralMovementDetector implements Detector {
 }
 
 /**
- * Services that programs use without a user. First connections to these services have a lower severity, because users
- * also map a new share occasionally.
+ * Services that programs also use without a user. First connections to these services have a lower severity, because
+ * users occasionally map a new share.
  */
 const fileServices: ReadonlySet<number> = new Set([135, 139, 445]);
 

@@ -9,11 +9,11 @@ const hourMs = 3_600_000;
 export const longConnections = {
   /** Duration thresholds in hours, by ascending severity. The first four are RITA's. */
   hours: [1, 4, 8, 12, 24],
-  /** Severity by kind of port, for each of the thresholds; undefined if the duration is not reported. */
+  /** Severity by kind of port, one for each of the `hours`; undefined if the duration is not reported. */
   severities: {
     /** Ports without a known reason for long connections. */
     unknown: ['informational', 'low', 'medium', 'high', 'high'],
-    /** Ports of remote access by users, who log out at night. */
+    /** Remote access ports. Users of these ports log out at night. */
     remote: ['informational', 'low', 'medium', 'medium', 'high'],
     /**
      * Ports of connections that are meant to stay open: web sockets, waiting for mail or calls, push
@@ -26,10 +26,13 @@ export const longConnections = {
     80, 143, 443, 500, 853, 993, 1194, 1701, 1723, 1883, 3478, 4500, 5060, 5061, 5222, 5223, 5228, 8080, 8443, 8883,
     51820,
   ]),
-  /** Protocols that are not meant to stay open. On a port in `keptPorts`, such a connection counts as `unknown`. */
+  /**
+   * Protocols that are not meant to stay open. A connection with such a protocol counts as `unknown` even on a port in
+   * `keptPorts`.
+   */
   outOfPlace: new Set(['ssh', 'rdp', 'rfb', 'telnet', 'irc', 'socks']),
   /**
-   * Ports of protocols whose exchanges sensors combine into one connection while both ports stay the same: DNS, NTP.
+   * Ports of DNS and NTP. Sensors combine exchanges on these ports into one connection while both ports stay the same.
    */
   ignoredPorts: new Set([53, 123]),
   /** Maximum connections. */
@@ -50,7 +53,7 @@ interface Connection {
   time: number;
   /** Duration in milliseconds. */
   duration: number;
-  /** Reports of the connection after its first hour. */
+  /** Number of sensor reports about the connection after its first hour. */
   reports: number;
   srcBytes: number;
   dstBytes: number;
@@ -122,8 +125,8 @@ export class LongConnectionsDetector extends WindowedDetector<Connection> implem
 const shortest = longConnections.hours[0] * hourMs;
 
 /**
- * Maximum time from the start of a connection to the time of its alert. Durations come from sensors, and could
- * otherwise move an alert far into the future.
+ * Maximum time from the start of a connection to the time of its alert. Without this limit, a wrong duration from a
+ * sensor could move an alert far into the future.
  */
 const longestMs = 31 * 24 * hourMs;
 
@@ -145,7 +148,7 @@ function unseen(): Connection {
   };
 }
 
-/** Adds other reports of the same connection. */
+/** Adds the figures of other reports about the same connection. */
 function take(into: Connection, from: Connection): void {
   into.src = from.src;
   into.dst = from.dst;

@@ -14,11 +14,11 @@ export const networkScanThresholds = {
   slotMs: 4 * 3_600_000,
   slots: 6,
   /**
-   * Minimum home addresses that a home host tries without success. Printers, shares and old bookmarks cause a
-   * handful.
+   * Minimum home addresses that a home host tries without success. Printers, shares and old bookmarks cause a handful
+   * of failures.
    */
   insideTargets: 20,
-  /** Number of home addresses from which a scan counts as a scan of the whole network. */
+  /** Minimum home addresses for treating a scan as a scan of the whole network. */
   insideManyTargets: 64,
   /**
    * Minimum Internet addresses that a home host tries without success at a port for administration or login.
@@ -40,8 +40,8 @@ export const networkScanThresholds = {
    */
   outsideNetwork: 16,
   /**
-   * Number of failed targets of a source within a slot from which its answered targets are recorded as well. Most
-   * sources are regular clients.
+   * Minimum failed targets of a source within a slot before its answered targets are recorded too. Most sources are
+   * regular clients.
    */
   watchedFrom: 3,
   /** Minimum share of failed targets among all tried targets. */
@@ -53,11 +53,11 @@ export const networkScanThresholds = {
   /** Maximum outside sources. They have a separate limit, because their addresses can be forged. */
   maxOutside: 4_000,
   /**
-   * Maximum ports of one home source that are counted separately. A port scan by one host would use up the keys of all
-   * other hosts, so further ports, except login ports, are counted together.
+   * Maximum ports of one home source that are counted separately. Further ports, except login ports, are counted
+   * together: otherwise, a port scan by one host would use up the keys of all other hosts.
    */
   maxPortsOfSource: 256,
-  /** Number of hashes by which targets are counted: exact below this number, then with an error of 6 %. */
+  /** Number of hashes for counting targets. The count is exact below this number, and has an error of 6 % above it. */
   counted: 257,
   /** Maximum ports named in a finding. */
   namedPorts: 20,
@@ -100,9 +100,9 @@ export class NetworkScanDetector implements Detector {
   readonly #outside: Windows<Swept>;
   readonly #insideBy = new ByParts<Swept, string, number | string>(sourceAndAim, true);
   readonly #outsideBy = new ByParts<Swept, string, string>(sourceOutside);
-  /** Sources whose answers are recorded; cleared when the set is full. */
+  /** Sources whose answered targets are recorded; cleared when the set is full. */
   readonly #watched = new Set<string>();
-  /** Home addresses tried from outside. No address is added once the addresses count as a network. */
+  /** Home addresses tried from outside. No more addresses are added once there are enough for a network. */
   #tried: DistinctSample = emptySample();
 
   constructor(thresholds: Partial<Thresholds> = {}) {
@@ -329,16 +329,16 @@ const meaning: Readonly<Record<Direction, string>> = {
     'An outside source scans your network: check that the hosts that answered are meant to be reachable, and what was done there.',
 };
 
-/** Maximum answered ports that are searched for login ports. No source reaches more ports. */
+/** Maximum answered ports that are searched for login ports. Real networks answer on fewer ports. */
 const maxAnsweredPorts = 100;
 
 const isLogin = (port: number): boolean => adminServices.has(port) || loginServices.has(port);
 const isIcmp = (transport: string): boolean => transport.startsWith('icmp') || transport === 'ipv6-icmp';
 
 /**
- * Returns the part of a home host's key after the source: direction, port and transport. The value is a text for
- * transports other than TCP and UDP, and if there is no port. Home hosts are evaluated by port; outside sources try all
- * ports, so their ports are counted instead.
+ * Returns the part of a home host's key after the source: direction, port and transport. The result is a text if there
+ * is no port, or if the transport is neither TCP nor UDP. Home hosts are evaluated by port. Outside sources try all
+ * ports, so their ports are only counted.
  */
 const aimOf = ({ dstHome, port, transport }: Readonly<Flow>): number | string =>
   aimAt(dstHome ? 'inside' : 'outbound', port, transport);
@@ -361,7 +361,7 @@ const sourceAndAim: KeyForm<string, number | string> = {
   },
 };
 
-/** Only the source of an outside key varies. */
+/** Keys of outside sources differ only in the source. */
 const sourceOutside: KeyForm<string, string> = {
   write: (src, direction) => `${src} ${direction}`,
   read: (key) => [sourceOf(key), 'inbound'],
@@ -369,7 +369,10 @@ const sourceOutside: KeyForm<string, string> = {
 
 const sourceOf = (key: string): string => key.slice(0, key.indexOf(' '));
 
-/** Returns false for most windows far from the threshold, because adding their slots up is the most expensive step. */
+/**
+ * Returns whether a window may reach the threshold. Most windows do not, and adding up their slots is the most
+ * expensive step.
+ */
 function isWorthAdding({ slots }: Window<Swept>, fewest: number): boolean {
   let targets = 0;
   for (const { value } of slots) targets += value.vain.hashes.length;

@@ -9,13 +9,13 @@ const dayMs = 24 * 3_600_000;
 
 export const newServiceThresholds = {
   /**
-   * Minimum time between the first answer of a server and the first answer on a reported port. Services that are used
-   * once a week are learned in this time.
+   * Minimum time between the first answer of a server and the first answer on a reported port. This time is long enough
+   * to see services that are used once a week.
    */
   knownMs: 7 * dayMs,
   /** Time after which unused ports are forgotten. */
   rememberedMs: 60 * dayMs,
-  /** Maximum servers, at about 2 kB with a dozen ports. */
+  /** Maximum servers. A server with a dozen ports takes about 2 kB. */
   maxHosts: 4_000,
   /**
    * Maximum ports of one server. A server with this many ports (a honeypot, a proxy) is not reported, so a
@@ -50,9 +50,9 @@ type Thresholds = { readonly [K in keyof typeof newServiceThresholds]: number };
 
 /**
  * Reports home servers that answer on a port on which they did not answer before, or not for 60 days: a change, or a
- * backdoor. Only TCP is evaluated, because the source of a datagram can be forged. The new ports of a server and UTC
- * day make one alert, which each further port refreshes. A port that opens after the alert was closed creates another
- * alert. Memory: at most 12 MB for 60,000 ports.
+ * backdoor. Only TCP is evaluated, because the source of a datagram can be forged. Ports that open on a server within
+ * one UTC day make one alert; each further port refreshes the alert. A port that opens after the alert was closed
+ * creates another alert. Memory: at most 12 MB for 60,000 ports.
  */
 export class NewServiceDetector implements Detector {
   readonly card: DetectorCard = {

@@ -22,19 +22,19 @@ export const nxdomainStormThresholds = {
   clientNames: 200,
   /** Minimum distinct NXDOMAIN names of a client for severity high. */
   clientManyNames: 5000,
-  /** Minimum factor over the client's NXDOMAIN names per hour of the previous day. */
+  /** Minimum ratio of the NXDOMAIN names of a client in the hour to its hourly average over the previous day. */
   timesBaseline: 4,
   /** Minimum distinct names below one domain with NXDOMAIN or SERVFAIL, queried by all clients within an hour. */
   domainNames: 500,
   /** Minimum distinct names below one domain for severity high. */
   domainManyNames: 5000,
-  /** Number of clients from which an attack on a domain is reported once, instead of for each client. */
+  /** Minimum clients for reporting an attack on a domain. The attack is reported once, and not once per client. */
   domainClients: 3,
   /** Minimum distinct names per query: a client that needs a name queries the name repeatedly. */
   minUniqueness: 0.5,
   /**
-   * Number of full names below a domain from which the domain counts as a search domain of clients. Browsers of these
-   * clients send probes below the domain as well.
+   * Minimum look-ups of `searched` and `discovery` names below a domain for treating it as a search domain of clients.
+   * The probes below such a domain come from browsers, and are not counted.
    */
   searched: 3,
   /**
@@ -78,9 +78,9 @@ interface Missed extends LastEvaluation {
 interface Flooded extends Missed {
   /** Names that may be browser probes. */
   readonly probes: DistinctSketch;
-  /** Number of full names with an appended search domain, and of automatically queried names. */
+  /** Queries for full names with an appended search domain, and for names that machines look up automatically. */
   searched: number;
-  /** Queries with the answer SERVFAIL, because the domain's servers may have been overloaded. */
+  /** Queries with the answer SERVFAIL: the domain's servers may have been overloaded. */
   failed: number;
   readonly clients: DistinctSketch;
   readonly by: Frequent;
@@ -89,11 +89,11 @@ interface Flooded extends Missed {
 /**
  * Reports many names that do not exist:
  *
- *     by a client    more names in an hour than is usual for the client, because of malware that looks for its
- *                    C2 server, a list of names, or a broken program
- *     in a domain    random names below one domain from many clients, which only the domain's servers can
- *                    answer: "water torture" against these servers or the resolver. One finding per domain, and
- *                    no findings for the clients
+ *     by a client    more names in an hour than is usual for the client: malware that looks for its C2 server,
+ *                    a program that tries a dictionary of names, or a broken program
+ *     in a domain    random names below one domain, queried by many clients. Only the domain's servers can
+ *                    answer these queries: "water torture" against these servers or the resolver. One finding
+ *                    per domain, and no findings for the clients
  *
  * Failed look-ups that occur in every network are not counted: single labels, including Chromium's probes, wpad,
  * multicast names, reverse look-ups, address lists, full names with a search domain appended.
@@ -111,8 +111,8 @@ export class NxdomainStormDetector implements Detector {
   readonly #thresholds: typeof nxdomainStormThresholds;
   readonly #names: Names;
   /**
-   * Number of slots before the newest that are evaluated again as the last slot of an hour, because late events may
-   * complete these hours.
+   * Number of slots before the newest slot. The hours that end in these slots are evaluated again, because late events
+   * may complete them.
    */
   readonly #lateSlots: number;
   readonly #clients: Windows<Missed>;

@@ -30,8 +30,8 @@ export const portScanThresholds = {
   /** Minimum bytes in each direction of a used port: an aborted handshake has about 100. */
   usedBytes: 300,
   /**
-   * Number of failed ports of a source within a slot from which its answered ports are recorded as well. Most sources
-   * are regular clients.
+   * Minimum failed ports of a source within a slot before its answered ports are recorded too. Most sources are regular
+   * clients.
    */
   watchedFrom: 3,
   /**
@@ -44,8 +44,8 @@ export const portScanThresholds = {
   /** Maximum pairs of source and target with a home source. */
   maxInside: 4_000,
   /**
-   * Maximum pairs with an outside source. The addresses of outside sources can be forged in any number, and must not
-   * displace home sources.
+   * Maximum pairs with an outside source. Outside sources have a separate limit, because attackers can forge any number
+   * of addresses.
    */
   maxOutside: 8_000,
   /** Maximum bytes of the slots of home sources. */
@@ -86,10 +86,10 @@ export class PortScanDetector implements Detector {
   readonly #thresholds: Thresholds;
   readonly #inside: Windows<Tried>;
   readonly #outside: Windows<Tried>;
-  /** Index by the home host first, then the other address. */
+  // Both indexes find windows by the home host first, then by the other address.
   readonly #insideBy = new ByParts<Tried, string, string>(twoWords);
   readonly #outsideBy = new ByParts<Tried, string, string>(twoWordsTurned);
-  /** Sources whose answers are recorded; cleared when the set is full. */
+  /** Sources whose answered ports are recorded; cleared when the set is full. */
   readonly #watched = new Set<string>();
 
   constructor(thresholds: Partial<Thresholds> = {}) {
@@ -187,7 +187,7 @@ export class PortScanDetector implements Detector {
     tried.used = later(tried.used, { time, seq, port, srcBytes, dstBytes });
   }
 
-  /** Returns true if the result may be reported. Only then are the slots added up, which is the most expensive step. */
+  /** Returns whether the result may be reported. Only then are the slots added up, which is the most expensive step. */
   #isWorthAdding({ slots, newest, toldAt, toldRank, isRefreshing }: Window<Tried>, inside: boolean): boolean {
     const { insidePorts, insideManyPorts, outsidePorts, outsideUsedPorts, slotMs, againMs } = this.#thresholds;
     let ports = 0;

@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 
 /** Tunable thresholds. */
 export const rareDestinations = {
-  /** Days without communication between the home hosts and a destination network after which the network is new. */
+  /** A destination network is new if no home host communicated with it for this number of days. */
   absentDays: 30,
   /** Minimum days with events among the previous `watchedDays` before anything is reported. */
   learningDays: 7,
@@ -60,7 +60,7 @@ interface NewDestination {
 interface Day {
   readonly places: NewDestination[];
   /**
-   * Hashes of `places`, which are compared first, because comparing all destinations would need sixteen memory
+   * Hashes of `places`. The hashes are compared first, because comparing all destinations would need sixteen memory
    * accesses.
    */
   readonly marks: number[];
@@ -298,8 +298,8 @@ function addPlace(day: Day, place: Readonly<NewDestination>, hash: number): void
 }
 
 /**
- * Adds bytes to the destination's existing entry or to a free entry. Otherwise replaces the entry to which the fewest
- * bytes were sent, if the new entry has more.
+ * Adds bytes to the destination's existing entry or to a free entry. Without a free entry, replaces the entry with the
+ * fewest sent bytes, if the new entry has more.
  */
 function addBytes(
   day: Day,

@@ -6,7 +6,7 @@ export interface ExpiryTimes {
   readonly counts: readonly number[];
 }
 
-/** Units to which times are rounded up, tried in order while there are too many times: hour, day, month. */
+/** Units for rounding times up: hour, day, month. The next unit is tried while there are too many times. */
 const units = [3600, 86_400, 30 * 86_400];
 
 /** @param times - epoch milliseconds */

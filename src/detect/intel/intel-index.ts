@@ -206,7 +206,7 @@ function compareWords(a: Words, b: Words): number {
 
 /**
  * Returns the distinct labels, and a function that returns the label number of an indicator. Labels beyond the limit
- * are left out; the number is 0 for an indicator without a label or with such a label.
+ * are left out. The number is 0 if the indicator has no label, or if its label is left out.
  */
 function labelsOf(indicators: readonly Indicator[]) {
   const numbers = new Map<string, number>();
@@ -297,7 +297,7 @@ export class IntelIndex {
     const [nameBytes = 0, labels = 0, labelBytes = 0] = rest;
     const lengths = { seed, v4, v6, names, slots4, slots6, slotsOfNames, nameBytes, labels, labelBytes };
     if (written !== version || bytesOf(lengths) !== buffer.byteLength)
-      throw new Error(`${buffer.byteLength} bytes are not an index of indicators of version ${version}`);
+      throw new Error(`the buffer of ${buffer.byteLength} bytes is not an indicator index of version ${version}`);
     this.#parts = partsOf(buffer, lengths);
     this.#seed = seed;
     this.#lengths4 = lengthsIn(this.#parts.prefixes4);

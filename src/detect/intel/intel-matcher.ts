@@ -27,7 +27,7 @@ export interface MatchedList {
   readonly severity: Severity;
   /** Confidence, 0–1. */
   readonly confidence?: number;
-  /** Clock time from which the list is ignored, epoch milliseconds. */
+  /** Clock time at which the list expires, epoch milliseconds. */
   readonly expires?: number;
   /** Expiry of indicators without their own end of validity, in event time, epoch milliseconds. */
   readonly until?: number;
@@ -86,7 +86,7 @@ export class IntelMatcher {
   }
 
   /**
-   * @param time - of the event, epoch milliseconds
+   * @param time - event time, epoch milliseconds
    * @returns undefined without a match, and for invalid addresses
    */
   addressHit(text: string, time: number): IntelHit | undefined {
@@ -98,7 +98,7 @@ export class IntelMatcher {
   /**
    * Looks up a name in any spelling, with or without a final dot.
    *
-   * @param time - of the event, epoch milliseconds
+   * @param time - event time, epoch milliseconds
    */
   domainHit(name: string, time: number): IntelHit | undefined {
     const plain = this.#lists.length === 0 ? undefined : plainName(name);

@@ -1,7 +1,7 @@
 import { parseTime } from '../../contract/formats.ts';
 import type { Collected } from './collected.ts';
 
-/** Placeholder addresses before a name in a hosts file, which block the name. */
+/** Placeholder addresses in hosts files. A placeholder before a name blocks the name. */
 const nowhere: ReadonlySet<string> = new Set(['0.0.0.0', '127.0.0.1', '::', '::1', 'fe80::1%lo0', '255.255.255.255']);
 
 /**

@@ -37,7 +37,8 @@ export class Check {
     if (value === undefined || value === null) return undefined;
     if (typeof value !== 'string') return this.problem(path, `is ${typeName(value)}, not a text`);
     const text = value.trim();
-    if (text.length < minLength) return this.problem(path, `is shorter than ${minLength} characters`);
+    if (text.length < minLength)
+      return this.problem(path, minLength === 1 ? 'is empty' : `is shorter than ${minLength} characters`);
     return text.length <= maxLength ? text : this.problem(path, `is longer than ${maxLength} characters`);
   }
 

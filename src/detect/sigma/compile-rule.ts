@@ -63,10 +63,10 @@ export function itemProblems(
         const compiled = compileItem(item, placeholders);
         const { length } = compiled.values.flat();
         if (values + length > limits.maxSigmaNodes)
-          refuse(`expands the document to more than ${limits.maxSigmaNodes} values by its placeholders`);
+          refuse(`has placeholders that expand the document to more than ${limits.maxSigmaNodes} values`);
         if (length > room.left)
           refuse(
-            `has placeholders that bring all rules together to more than ${limits.maxSigmaPlaceholderValues} values`,
+            `has placeholders that expand all rules together to more than ${limits.maxSigmaPlaceholderValues} values`,
           );
         values += length;
         room.left -= length;

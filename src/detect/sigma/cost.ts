@@ -52,8 +52,8 @@ const costs = {
   part: 50,
   dashes: 200,
   /**
-   * Cost of a regular expression, besides `regexState` for each state: the most expensive text is not necessarily among
-   * the generated texts.
+   * Cost of a regular expression in addition to `regexState` for each state: the generated texts do not necessarily
+   * contain the most expensive text.
    */
   regex: 200,
   regexState: 50,

@@ -144,8 +144,8 @@ function checkOne(item: SearchItem, path: Path, check: Check): void {
 }
 
 /**
- * Returns false for lists and mappings, and for values that the YAML reader refused, which are undefined. The problems
- * of refused values are already recorded.
+ * Returns false for lists, for mappings, and for undefined. The YAML reader returns undefined for a refused value, and
+ * has already recorded the problem.
  */
 function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);

@@ -18,7 +18,7 @@ export class FieldCache {
   #value: unknown;
   /** Case-folded text of a single value. */
   #folded: string | undefined;
-  /** Other forms of a single text, which few rules use. */
+  /** Other forms of a single text; few rules use them. */
   #seldom: Views | undefined;
   #texts: Record<View, readonly string[] | undefined> | undefined;
   #address: Address | undefined;

@@ -31,8 +31,8 @@ export class LiteralIndex {
   readonly #slot: FieldCache;
   readonly #whole = new Map<string, number[]>();
   /**
-   * One byte per hash, which is 1 for the hashes of whole values. For most other texts the byte is 0, and reading the
-   * byte takes a tenth of the time of a map look-up.
+   * One byte per hash: 1 for the hashes of whole values. For most other texts the byte is 0, and reading the byte takes
+   * a tenth of the time of a map look-up.
    */
   readonly #marks = new Uint8Array(marks);
   /** Whole values that are numbers, so that ports need not be converted to texts. */

@@ -18,7 +18,10 @@ const conn = ['zeek.conn', 'zeek.open_conn', 'zeek.conn_long'] as const;
 const connections = [...conn, 'suricata.flow', 'ecs.connection', 'candor.network_event'] as const;
 const names = ['zeek.dns', 'suricata.dns', 'ecs.dns', 'candor.dns_event'] as const;
 const web = ['zeek.http', 'suricata.http', 'ecs.http'] as const;
-/** Kinds of ECS records. Excludes records of Zeek and Suricata, which are converted back to the names of the sensor. */
+/**
+ * Kinds of ECS records. Excludes ECS records from Zeek and Suricata, because these are converted back to the sensor's
+ * names.
+ */
 const ecsKinds = ['ecs.connection', 'ecs.dns', 'ecs.http', 'ecs.tls', 'ecs.other'] as const;
 
 /** Categories of content, independent of the sensor, and services of the category `network`. */
@@ -79,7 +82,7 @@ const suricataTypes = [
  */
 export function route({ category, product, service }: Logsource): Routed | { readonly reason: string } {
   if (category === undefined && product === undefined && service === undefined)
-    return { reason: 'names no log source: neither category, product nor service' };
+    return { reason: 'has no category, product or service: set at least one' };
   const ofCategory = kindsOf(category, service);
   if (product === undefined) {
     if (ofCategory !== undefined) return { kinds: ofCategory, standIns: [] };

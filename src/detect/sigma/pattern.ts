@@ -61,10 +61,10 @@ export function mapLiterals(tokens: readonly Token[], change: (literal: string) 
 }
 
 /**
- * Returns a function that matches whole texts. Prefixes, suffixes and substrings use built-in string methods. For
- * other patterns, the parts between `*` wildcards are found one after another, each at its first possible position, because the text after a
- * star may begin at any later position. Searching for a part with `?` takes time proportional to the length of the
- * text times the length of the part, so only the beginning of very long texts is matched in this case.
+ * Returns a function that matches whole texts. Prefixes, suffixes and substrings use built-in string methods. For other
+ * patterns, the parts between `*` wildcards are found one after another, each at its first possible position, because
+ * the text after a star may begin at any later position. Searching for a part with `?` takes time proportional to the
+ * length of the text times the length of the part, so only the beginning of very long texts is matched in this case.
  */
 export function patternMatcher(tokens: readonly Token[]): (text: string) => boolean {
   const literal = literalOf(tokens);

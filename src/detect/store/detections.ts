@@ -3,7 +3,7 @@ import type { Projection } from '../../projections/inventory-engine.ts';
 import type { Intel } from './intel/intel.ts';
 import type { DetectTables } from './tables.ts';
 
-/** States of the projector's detectors, and hits of intelligence lists, until they are written. */
+/** Holds states of the projector's detectors, and hits of intelligence lists, until they are written. */
 export class Detections implements Projection {
   readonly #states: DetectTables['behaviourState'];
   readonly #intel: Intel;

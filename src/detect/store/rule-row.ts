@@ -44,6 +44,6 @@ export interface RulesChange {
   readonly remove: readonly string[];
   /** All correlations after the change, encoded by `packCorrelations`. */
   readonly correlations: Uint8Array;
-  /** Logged with the change; absent for the initial rules, and if only places of rules in files changed. */
+  /** Logged with the change; absent for the initial rules, and if rules only moved within or between files. */
   readonly event?: CriticalEvent;
 }

@@ -23,7 +23,7 @@ export const scanList: ListSpec<Scan> = attributeList(scanAttributes, {
  */
 export const compileScanFilter = (filter: ListFilter): Predicate<Scan> => compileFilter(scanList, filter);
 
-/** Matches addresses or blocks that share an address with one of the values. */
+/** Matches scans with a target that shares an address with one of the values. */
 function overlapping(read: (scan: Scan) => readonly string[]): TermCompiler<Scan> {
   return (field, values) => {
     const wanted = values.flatMap((value) => {

@@ -71,8 +71,8 @@ export function unfinishedScans({ scans }: ScanTables): StoredScan[] {
 }
 
 /**
- * Returns one page of scans with the exact total. Reads only the page if the scans are sorted by time of request and
- * filtered by time at most.
+ * Returns one page of scans with the exact total. Reads only the page if the scans are sorted by time of request, and
+ * are either not filtered or filtered only by time.
  */
 export function listScans(tables: ScanTables, query: ListQuery, cancelled: () => boolean): ListPage {
   const { shown, ...rest } =

@@ -11,7 +11,7 @@ interface EndColumn {
 }
 
 /**
- * Assets of the addresses of a block's events. Owners are looked up once per address, on demand: both asset ids add
+ * Finds the assets that had a block's addresses. Owners are looked up once per address, on demand: both asset ids add
  * 0.6 µs to the 5.6 µs for writing an event.
  */
 export class BlockAssets {

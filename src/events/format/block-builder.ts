@@ -105,7 +105,7 @@ export class BlockBuilder<T extends Table> {
 
   #grow(): void {
     if (this.#capacity >= limits.maxBlockRows)
-      throw new RangeError(`a block holds at most ${limits.maxBlockRows} events`);
+      throw new RangeError(`the block is full: the maximum is ${limits.maxBlockRows} events`);
     this.#capacity = Math.min(4 * this.#capacity, limits.maxBlockRows);
     for (const builder of this.#builders) builder.grow(this.#capacity);
   }

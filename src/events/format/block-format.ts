@@ -85,11 +85,11 @@ export class BlockHeader {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const known = bytes.byteLength >= headEnd ? view.getUint32(0, true) : 0;
     const isOlder = known === secondMagic || known === firstMagic;
-    if (known !== magic && !isOlder) throw new Error('not a block of events');
+    if (known !== magic && !isOlder) throw new Error('the bytes are not an event block');
     const table = tables[view.getUint8(4)];
     this.#columns = view.getUint8(5);
     if (table === undefined || this.#columns !== columnNames[table].length - (isOlder ? 1 : 0)) {
-      throw new Error('block of events of another format');
+      throw new Error('the event block has an unsupported format');
     }
     this.table = table;
     this.toItself = view.getUint16(6, true);

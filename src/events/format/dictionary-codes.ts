@@ -30,7 +30,7 @@ export class Codes {
     return used[0]!;
   }
 
-  /** Returns the tallies of all entries, in the `order` of `ranked`. */
+  /** Returns the number of rows of each entry. `order` is as for `ranked`. */
   tallies(order: Uint16Array, entries: number): Uint32Array {
     const rows = new Uint32Array(entries);
     for (let code = 1; code < order.length; code++)

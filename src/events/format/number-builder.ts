@@ -92,7 +92,7 @@ export class NumberBuilder {
   }
 }
 
-/** Stores the index of each value in its list. */
+/** Stores the index of each value in the list of allowed values. */
 export class EnumBuilder extends NumberBuilder {
   readonly #field: string;
   readonly #values: readonly string[];

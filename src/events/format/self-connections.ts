@@ -4,16 +4,16 @@ import type { EncodedColumn } from './encoded-column.ts';
 import { type Pair, unknown, withPairs } from './tallies.ts';
 
 /**
- * Maximum number of entries. Real networks have fewer addresses that are source and destination of the same event, in
- * 8,160 events. The limit bounds the bytes that forged events can take.
+ * Maximum number of addresses that are listed. In a block of a real network (at most 8,160 events), fewer addresses are
+ * both source and destination of the same event. The limit bounds the bytes that forged events can take.
  */
 const most = 64;
 
 /**
- * Appends to the column of source addresses the numbers of rows that have the same address at both ends, and returns
- * the number of such addresses. These rows are counted in both columns, so the number of rows with an address is the
- * sum of both columns minus these rows. If there are too many such addresses, or a column has no dictionary of several
- * addresses, the column is unchanged and the number is `unknown`.
+ * Appends a list to the source address column: for each address that rows have at both ends, the number of these rows.
+ * Returns the number of listed addresses. These rows are counted in both columns, so the number of rows with an address
+ * is the sum of both columns minus these rows. If there are too many such addresses, or if a column does not have a
+ * dictionary with several addresses, the column is unchanged and the number is `unknown`.
  */
 export function withSelfConnections(src: EncodedColumn, dst: EncodedColumn, rows: number) {
   const none = { column: src, toItself: unknown };

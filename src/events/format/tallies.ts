@@ -1,9 +1,9 @@
 /**
- * The number of rows of each address in a dictionary: one byte per address, 255 for more than 254 rows. Then follow the
- * entries with more than 254 rows and their numbers of rows, ascending. For source addresses, the entries with rows
- * that have the same address at both ends follow, with the number of these rows: u16 entry, u16 rows, little-endian.
- * Tallies take half a byte per row at a busy site, and little more than one byte in the worst case. Without tallies,
- * counting an address requires the codes of all rows.
+ * The number of rows of each address in a dictionary: one byte per address, 255 for more than 254 rows. The bytes are
+ * followed by the entries with more than 254 rows and their numbers of rows, ascending. For source addresses, the last
+ * part lists the entries with rows that have the same address at both ends, and the number of these rows. Both lists
+ * consist of u16 entry and u16 rows, little-endian. Tallies take half a byte per row at a busy site, and little more
+ * than one byte in the worst case. Without tallies, counting an address requires the codes of all rows.
  */
 export class Tallies {
   readonly #bytes: Uint8Array;

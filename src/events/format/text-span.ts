@@ -1,4 +1,4 @@
-/** A text in ASCII bytes of a body, for columns that copy the bytes. Valid until the next record is read. */
+/** A span of ASCII bytes in a body, for columns that copy the bytes. Valid until the next record is read. */
 export class TextSpan {
   bytes: Uint8Array = new Uint8Array(0);
   start = 0;

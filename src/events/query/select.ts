@@ -91,7 +91,8 @@ class Conjunction implements CompiledFilter {
   }
 
   #check(block: EventBlock): void {
-    if (block.table !== this.table) throw new Error(`a filter of ${this.table} events got ${block.table} events`);
+    if (block.table !== this.table)
+      throw new Error(`cannot apply a filter for ${this.table} events to ${block.table} events`);
   }
 
   /** Writes the rows to `scratch` and returns their number. */

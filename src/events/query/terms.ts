@@ -18,7 +18,7 @@ import { markAnswers, markTested } from './free-text.ts';
 import { costs, entriesIn, keep, numbersIn, type Term } from './term.ts';
 import { markMatches, mayHave, type Needle, needle } from './text-search.ts';
 
-/** Fields whose values are not compared with the stored values of exactly one column. */
+/** Fields that are compared with derived values, or with the values of several columns. */
 const derivedFields: Readonly<
   Record<Table, Readonly<Record<string, (field: string, values: Values, assets: AssetLookup) => Term>>>
 > = {
@@ -118,7 +118,7 @@ function textTerm(name: ColumnName, values: readonly string[], fold: boolean, co
   };
 }
 
-/** Returns the longest literal part of a value with wildcards, which every match contains. */
+/** Returns the longest literal part of a value with wildcards. Every match contains this part. */
 function candidate(value: string, fold: boolean, write = (part: string) => part): Needle {
   const longest = wildcardParts(value).reduce((a, b) => (b.length > a.length ? b : a));
   return needle(write(longest), { fold, match: 'part' });

@@ -4,9 +4,9 @@ import { type ColumnName, columnOf } from '../format/columns.ts';
 import { hashOfText, type TextHash } from './text-filter.ts';
 
 /**
- * Marks the entries of a list that contain or equal a text. `member` is indexed by code, which is the index of the entry
- * plus 1. Returns the number of newly marked entries. Searches the UTF-8 of all entries in one pass, 8 ns per row of connection ids. Decodes entries only
- * if the needle ignores case and has letters beyond ASCII.
+ * Marks the entries of a list that contain or equal a text. `member` is indexed by code, which is the index of the
+ * entry plus 1. Returns the number of newly marked entries. Searches the UTF-8 of all entries in one pass, 8 ns per row
+ * of connection ids. Decodes entries only if the needle ignores case and has letters beyond ASCII.
  */
 export function markMatches(list: TextList, needle: Needle, member: Uint8Array): number {
   if (list.length === 0) return 0;
@@ -41,7 +41,10 @@ export interface Needle {
    */
   readonly fold: boolean;
   readonly whole: boolean;
-  /** Hash of a whole text with exact case, with which a block's filter can exclude the text. */
+  /**
+   * Hash of the text, for excluding blocks by their filters; undefined unless the search is for whole entries and is
+   * case-sensitive.
+   */
   readonly hash: TextHash | undefined;
 }
 

@@ -19,7 +19,7 @@ export const bucketWidths: readonly number[] = [
 
 /** Monday, 1970-01-05. Weeks begin on Mondays. */
 const firstMonday = 4 * day;
-/** Returns the start of the first bucket of epoch time. Buckets of whole weeks, up to a year, begin on a Monday. */
+/** Returns the start of the bucket that contains the epoch. Buckets of whole weeks, up to a year, begin on a Monday. */
 const startOf = (widthMs: number): number => (widthMs >= 7 * day && widthMs <= 364 * day ? firstMonday - widthMs : 0);
 
 /** Returns the index of a time among all buckets of a width. */

@@ -12,9 +12,9 @@ interface Counted {
 }
 
 /**
- * Cached numbers of matching rows per block, for recently used filters. A block never changes, so the exact total of a
- * repeated filter only needs new blocks. If a merge replaced whole blocks, the count of the merged block is the sum of
- * its parts; otherwise its rows are counted again.
+ * Cached numbers of matching rows per block, for recently used filters. A block never changes, so only new blocks are
+ * read for the exact total of a repeated filter. If a merge replaced whole blocks, the count of the merged block is the
+ * sum of its parts; otherwise its rows are counted again.
  */
 export class BlockCounts {
   /** Counts by filter; the least recently used filter is first. */

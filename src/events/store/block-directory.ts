@@ -66,8 +66,8 @@ export class BlockDirectory {
 
   /**
    * Returns the rows whose blocks may differ from this directory, ascending and disjoint. In this directory and in the
-   * store, a block begins at the start and at the end of each range. If another merge moved the start of a block, its
-   * range overlaps the earlier range, and both ranges are joined.
+   * store, a block begins at the start and at the end of each range. If a later merge moved such a start, its range
+   * overlaps the earlier range, and both ranges are joined.
    */
   #changed({ next_seq, generation, replaced = [] }: TableState): Range[] {
     const merges = generation - this.#generation;

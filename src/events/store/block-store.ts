@@ -23,7 +23,10 @@ export interface TableState {
   readonly bytes: number;
   /** Increases whenever blocks are replaced. Readers must then read the headers in `replaced` again. */
   readonly generation: number;
-  /** The rows whose blocks each of the latest generations replaced, newest last. Absent in files of earlier versions. */
+  /**
+   * Rows whose blocks were replaced: one range for each of the latest generations, newest last. Absent in files of
+   * earlier versions.
+   */
   readonly replaced?: readonly Replaced[];
   /**
    * First stored sequence: earlier rows were removed by retention. Absent means 1, as in files of earlier
@@ -128,8 +131,8 @@ export class BlockStore {
   }
 
   /**
-   * Yields the headers of intact blocks of rows [from, to), ascending. Blocks must begin at `from` and at `to`. The
-   * headers are no longer cached afterwards.
+   * Yields the headers of the intact blocks of rows [from, to), ascending. Blocks must begin at `from` and at `to`. The
+   * cached headers of these blocks are dropped.
    *
    * @throws DamagedBlockError if a header is damaged or missing and was not set aside
    */
@@ -147,7 +150,7 @@ export class BlockStore {
     };
     for (const { key, value } of this.#headers.getRange({ start: [code, next], end: [code, to] })) {
       const firstSeq = key[1]!;
-      // A block of the same rows, with other bytes, may have begun here before.
+      // The cached header may be of an earlier block that began here and had other bytes.
       this.#kept.drop(table, firstSeq);
       skip();
       if (firstSeq < next) continue; // in a range that was set aside
@@ -286,7 +289,8 @@ export class BlockStore {
   }
 
   /**
-   * Replaces adjacent blocks by new blocks with the same rows in the same order. Must be called in a transaction.
+   * Replaces adjacent blocks with new blocks that have the same rows in the same order. Must be called in a
+   * transaction.
    *
    * @param old - blocks that were not opened by `openBorrowed`
    */
@@ -455,7 +459,7 @@ export class BlockStore {
   }
 
   /**
-   * Returns the sequence of the event with each row's id, by row; 0 if there is no such event. Returns undefined if no
+   * Returns for each row the sequence of the event that has the row's id; 0 if no event has it. Returns undefined if no
    * row's id is in the index of the table.
    */
   explicitIds(table: Table, ids: IdKeys): Float64Array | undefined {
@@ -498,8 +502,8 @@ export class BlockStore {
   }
 
   /**
-   * Finds the explicit ids of a block that the index does not map to their events, and stores them in the index
-   * again. Returns these ids.
+   * Finds the explicit ids of a block that the index does not map to their events. Stores them in the index again if
+   * the file is opened for writing. Returns these ids.
    */
   mendIds(block: EventBlock): string[] {
     const { table } = block;
@@ -531,10 +535,10 @@ const idParts: readonly number[] = [2 * idColumn, 2 * idColumn + 1];
 
 /** Size of an LMDB page, except on systems with larger memory pages. */
 const pageBytes = 4096;
-/** Maximum size of an entry of the index of explicit ids, in pages that are at least half full. */
+/** Maximum size of an entry in the index of explicit ids. The pages of the index are at least half full. */
 const idEntryBytes = 72;
 
-/** Returns the number of explicit ids of a block from the size of their texts, which have 36 bytes each. */
+/** Returns the number of explicit ids in a block, from the size of their texts: each text has 36 bytes. */
 export function explicitIdCount(header: BlockHeader): number {
   if (header.encoding(idColumn) === encodings.absent) return 0;
   return (header.dictionaryBytes(idColumn) - 4 * (header.entries(idColumn) + 1)) / 36;
@@ -570,7 +574,7 @@ function eachPart(header: BlockHeader, visit: (part: number, length: number) => 
   }
 }
 
-/** Memory of the key and the value of an explicit id, and of the text of a UUID. LMDB copies keys and values. */
+// Reused for each explicit id (key and value) and each UUID text, because LMDB copies keys and values.
 const scratchKey = Buffer.alloc(17);
 const idValue = Buffer.alloc(8);
 const uuidText = Buffer.alloc(36);

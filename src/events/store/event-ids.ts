@@ -18,7 +18,7 @@ const idsPerLook = 64;
 /** Finds stored events by their ids, and maintains the index of explicit ids. */
 export class EventIds {
   readonly #store: BlockStore;
-  /** Returns the current directory of a table. It is another object after an aborted transaction. */
+  /** Returns the current directory of a table. After an aborted transaction, the directory is a different object. */
   readonly #directoryOf: (table: Table) => BlockDirectory;
   /** Progress of `forget` within the remains of a block. */
   #forgotten = { table: '', firstSeq: 0, rows: 0 };
@@ -33,7 +33,7 @@ export class EventIds {
     this.#forgotten = { table: '', firstSeq: 0, rows: 0 };
   }
 
-  /** Returns the stored events with ids of a new block of a table. Must be used within the write transaction. */
+  /** Finds the stored events that already have an id of a new block. Must be used within the write transaction. */
   stored(table: Table, state: TableState, ids: IdKeys): StoredIds {
     const own = this.#owners(table, ids);
     const beside = this.#owners(table === 'network' ? 'dns' : 'network', ids);
@@ -101,7 +101,10 @@ export class EventIds {
     return indexed !== undefined && indexed >= firstSeqOf(state) ? indexed : undefined;
   }
 
-  /** Returns a block, which is valid until the next call. */
+  /**
+   * Returns the block that contains a sequence; undefined if no stored block contains it. The block is valid until the
+   * next call.
+   */
   blockOf(directory: BlockDirectory, seq: number): EventBlock | undefined {
     const place = directory.find(seq);
     if (place < 0) return undefined;
@@ -156,7 +159,7 @@ export class EventIds {
 }
 
 /**
- * Checks the result of the index of senders' ids, which has no checksums.
+ * Checks a sequence from the index of senders' ids, because the index has no checksums.
  *
  * @throws DamagedDataError if the index refers to an event with another id
  */

@@ -58,7 +58,7 @@ function receivedAt({ runs }: Piece, place: 0 | -1): string {
 }
 
 /**
- * Computes the proof of an event: from the stored events of its batch to the root in siem.mdb. The caller
+ * Computes the proof of an event, from the stored events of its batch up to the root in siem.mdb. The caller
  * compares that root with the root in the log.
  *
  * @returns undefined if there is no such event
@@ -86,7 +86,8 @@ export function proveEvent(
     if (piece.firstSeq !== next) break;
     const written = batch.add(piece);
     next += piece.rows;
-    if (seq >= piece.firstSeq && seq < next) bytes = Buffer.from(written.subarray(1)).toString('base64'); // without the zero byte of a leaf
+    // The first byte is the zero byte that marks a leaf.
+    if (seq >= piece.firstSeq && seq < next) bytes = Buffer.from(written.subarray(1)).toString('base64');
   }
   if (bytes === undefined || next < end) throw incomplete(events, table, from, end);
   const leaf = Math.floor((seq - from) / pieceRows);
@@ -164,7 +165,7 @@ function unsealed({ sealedUpTo }: EventTables & LogTables, table: Table, id: str
   );
 }
 
-/** Returns the error for a batch that has rows which are no longer stored. */
+/** Returns the error for a batch with rows that are no longer stored. */
 function incomplete(events: Events, table: Table, from: number, end: number): ServiceError {
   const first = events.firstStored(table);
   const damaged = events.damage(table).find(({ firstSeq, rows }) => firstSeq < end && firstSeq + rows > from);

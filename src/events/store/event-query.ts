@@ -94,8 +94,8 @@ export class EventQuery {
     let left = scanRows;
     let cut: number | undefined;
     const enough = (block: number): boolean => {
-      // Blocks that overlap the position are read again for every part. Their rows are not counted, so that every
-      // part makes progress.
+      // Blocks that overlap the position are read again for every part. Their rows do not count towards
+      // `scanRows`, so that every part makes progress.
       if (this.#head(block) >= high) return false;
       if (left <= 0) cut = this.#head(block);
       left -= this.#directory.rows[block]!;
@@ -136,8 +136,8 @@ export class EventQuery {
       }
     }
     if (inside <= limits.maxSortedEvents) {
-      // Rows before the window are in blocks that extend into it. These rows are not counted, but sorted with the
-      // rows of the window.
+      // Rows before the window, in blocks that extend into the window, are not included in `before`, but sorted with
+      // the rows of the window.
       const open = { high: Number.POSITIVE_INFINITY, low: window.low };
       return this.#collect(near, open, offset - before, size);
     }
@@ -275,7 +275,7 @@ interface Window {
 
 const buckets = 4096;
 
-/** Returns the key of the block at which the sum of the block counts, by descending key, exceeds `rank`. */
+/** Adds up the counts of blocks by descending key, and returns the key at which the sum exceeds `rank`. */
 function keyAtRank(
   blocks: readonly number[],
   keyOf: (block: number) => number,

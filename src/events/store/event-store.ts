@@ -73,7 +73,7 @@ export class EventStore {
   #directories = newDirectories();
 
   /**
-   * @param cancelled - polled between blocks by reads; when true, reads end with CANCELLED
+   * @param cancelled - polled between blocks by reads, which end with CANCELLED when it returns true
    * @param assets - assets in the snapshot that is read
    */
   constructor(env: RootDatabase, cancelled?: () => boolean, assets: AssetLookup = noAssets) {
@@ -88,8 +88,8 @@ export class EventStore {
    * buffer is returned in `committed`, unless rows were rejected or renamed. In that case, `committed` has a new
    * block, which has no rows if all rows were rejected.
    *
-   * An explicit id belongs to the sensor that sent it: a row is a duplicate if its sensor already sent the
-   * id, or if its sensor is unknown. If another sensor sent the id, the row is stored under `scopedId`.
+   * An explicit id belongs to the sensor that sent it first. A row whose id exists is a duplicate if both events are
+   * from the same sensor, or if either sensor is unknown. Otherwise, the row is stored under `scopedId`.
    *
    * An id that this service gave to an event is never reused, even after retention has removed the event,
    * because alerts and log entries refer to it. An id chosen by a sender may be reused after the removal.
@@ -98,7 +98,7 @@ export class EventStore {
     return this.#sound(() => this.#append(buffer));
   }
 
-  /** Returns the approximate number of bytes that appending these blocks in one transaction writes. */
+  /** Estimates the number of bytes that a transaction writes to append these blocks. */
   bytesToWrite(buffers: readonly ArrayBuffer[]): number {
     let bytes = 0;
     let ids = 0;
@@ -214,7 +214,7 @@ export class EventStore {
     this.#ids.forget(isOver);
   }
 
-  /** Verifies the block that contains a sequence, in a transaction, and sets the block aside if it is damaged. */
+  /** Verifies the block that contains a sequence, in a transaction. Sets a damaged block aside, and returns true. */
   check(table: Table, seq: number): boolean {
     try {
       const { directory } = this.#known(table);
@@ -274,8 +274,8 @@ export class EventStore {
   }
 
   /**
-   * Returns the number of matching rows of each block. The numbers are cached for repeated queries, unless the
-   * directory is sufficient.
+   * Returns the number of matching rows of each block. The numbers are cached for repeated queries, except for
+   * filters that bound only time: for these, the directory provides most numbers.
    */
   #countsOf(filter: EventFilter, hash: Buffer, directory: BlockDirectory, search: EventQuery): Float64Array {
     if (boundsOnlyTime(filter)) return search.countsWithin(filter);
@@ -435,8 +435,8 @@ export class EventStore {
 
   /**
    * Yields the stored rows with a sequence in [from, to), ascending, one block at a time, as rows [first, end) of the
-   * block. Each block is a copy that stays valid. Each row is yielded once, even if blocks are merged in between. Inside
-   * a write transaction, the rows of that transaction are included.
+   * block. Each block is a copy that stays valid. Each row is yielded once, even if blocks are merged in between.
+   * Inside a write transaction, the rows of that transaction are included.
    */
   *rows(
     table: Table,
@@ -537,8 +537,8 @@ export class EventStore {
   }
 
   /**
-   * Returns the bytes of events on disk, with the index of explicit ids and the remains of removed blocks. Can also
-   * be called in a transaction.
+   * Returns the bytes of events on disk, including the index of explicit ids and the remains of removed blocks. Can
+   * also be called in a transaction.
    */
   diskBytes(): number {
     return this.#store.diskBytes();

@@ -6,7 +6,7 @@ import type { Table } from '../records.ts';
 import type { OldBlock } from './expiry.ts';
 import type { EventTables } from './tables.ts';
 
-/** Events that retention removed from one table for one reason. */
+/** Counts of the events that retention removed from one table for one reason. */
 export interface ExpiredRow {
   /** Total number of events since the file was created. */
   readonly events: number;
@@ -68,12 +68,12 @@ export class Expired {
     });
   }
 
-  /** False while the outbox is full. */
+  /** Returns whether an entry is due and the outbox has room. */
   isDue(nowMs: number): boolean {
     return this.#outbox.hasRoom && this.#due(nowMs).length > 0;
   }
 
-  /** Adds the entries that are due to the outbox. Must be called in a transaction. */
+  /** Adds due entries to the outbox. Must be called in a transaction. */
   tell(nowMs: number): void {
     for (const { key, value } of this.#due(nowMs)) {
       if (!this.#outbox.hasRoom) return;

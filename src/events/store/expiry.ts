@@ -16,7 +16,7 @@ export interface OldBlock {
   readonly received: number;
   /** Bytes of the block, before LMDB rounds up to pages. */
   readonly bytes: number;
-  /** Bytes of the blocks of the table. */
+  /** Total bytes of the table's blocks. */
   readonly tableBytes: number;
 }
 
@@ -29,12 +29,12 @@ export interface Bounds {
 }
 
 /**
- * Chooses the next block to remove among the oldest block of each table, and the reason.
+ * Chooses the next block to remove, among the oldest blocks of the tables. Returns the block and the reason.
  *
  * Age is measured from the time of receipt. The event time is set by the sender: by event time, an event of 1970
  * would be removed immediately, and an event of 2100 never. To free space, the block that was received first is
  * removed, regardless of its table, so that both tables cover equal periods. A table within its share is exempt, so
- * that a flood of one kind of event cannot displace the other kind.
+ * that a flood of one kind of event cannot evict events of the other kind.
  *
  * @param over - bytes above `maxBytes`
  */

@@ -8,22 +8,22 @@ import type { IdKeys } from './id-keys.ts';
  */
 type Standing = 'free' | 'repeated' | 'foreign';
 
-/** The stored events that have an id of a new block. */
+/** Looks up the explicit ids of a new block among the stored events. */
 export interface StoredIds {
-  /** Whether the index has an id of the block. */
+  /** Whether the index contains any id of the block. */
   readonly hasAny: boolean;
   /** @param row - the row of the block with this id; undefined for a scoped id */
   standing(id: string, sensor: string | undefined, row: number | undefined): Standing;
 }
 
 /**
- * Returns the standing of an id that a stored event already has, by the sensor of that event and the sensor of the
- * new event. If either sensor is unknown, the new event is a duplicate.
+ * Returns the standing of an id that an earlier event has, from the sensors of the earlier event and of the new event.
+ * If either sensor is unknown, the new event is a duplicate.
  */
 export const standingBeside = (owner: string | undefined, sensor: string | undefined): Standing =>
   owner === undefined || sensor === undefined || owner === sensor ? 'repeated' : 'foreign';
 
-/** The rows of a block to store. */
+/** Which rows of a block are stored, and under which ids. */
 export interface Unrepeated {
   /** Rows to store; absent if all rows are stored. */
   readonly kept?: Uint32Array;
@@ -68,7 +68,10 @@ export function withoutRepeated(block: EventBlock, ids: IdKeys, stored: StoredId
   return kept.length === block.rows ? { renamed } : { kept: Uint32Array.from(kept), renamed };
 }
 
-/** Returns the id under which the event is stored; undefined if the service assigns the id. */
+/**
+ * Returns the id under which the event is stored, or `repeated` for a duplicate; undefined if the service assigns
+ * the id.
+ */
 function ownId(
   given: string,
   sensor: string | undefined,

@@ -4,10 +4,10 @@ import type { Table } from '../records.ts';
 import { StoredHeader } from './stored-header.ts';
 
 /**
- * Caches block headers in a fixed size: reading a header from the database takes 2 µs, from the cache 0.3 µs. Each
- * header has one slot, and replaces the previous header in that slot. Even if there are more blocks than slots, a
- * scan of all blocks finds some headers. Headers of blocks that a merge or retention removed stay until they are
- * evicted.
+ * Caches block headers in memory of a fixed size: reading a header from the database takes 2 µs, from the cache
+ * 0.3 µs. Each header has one slot, and replaces the previous header in that slot. Even if there are more blocks than
+ * slots, a scan of all blocks finds some headers. Headers of blocks that a merge or retention removed stay until they
+ * are evicted.
  */
 export class HeaderCache {
   readonly #places: number;

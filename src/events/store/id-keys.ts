@@ -25,8 +25,8 @@ export class IdKeys {
     const { list } = ids;
     this.rows = block.rows;
     this.#bytes = new Uint8Array(list.length === 0 ? 0 : idBytes * block.rows);
-    // Sort keys are numbers of the first 40 bits of an id and 13 bits of row, so that sorting needs no comparison
-    // function.
+    // A sort key is one number: the first 40 bits of an id, then 13 bits of the row. Sorting numbers needs no
+    // comparison function.
     const ranks = new Float64Array(list.length === 0 ? 0 : block.rows);
     let count = 0;
     for (let row = 0; row < ranks.length; row++) {

@@ -11,9 +11,9 @@ export interface Run {
   readonly to: number;
 }
 
-/** Minimum blocks at the end of the directory for a merge. With fewer blocks, merging waits for more blocks. */
+/** Minimum number of blocks in a run at the end of the directory. A shorter run is not merged, because it can grow. */
 const fewAtEnd = 8;
-/** Minimum blocks of a run that cannot grow, for a merge regardless of the sizes of the blocks. */
+/** Number of blocks from which a run that cannot grow is merged regardless of the sizes of its blocks. */
 const manyWithin = 4;
 
 /**
@@ -47,7 +47,10 @@ export function chooseRun(blocks: Blocks, maxRows: number, fills = true): Run | 
   return fills ? filling(blocks, growing, maxRows) : undefined;
 }
 
-/** Returns whether a block directly follows the block before it, on the same day. A gap is a block that was set aside. */
+/**
+ * Returns whether a block directly follows the block before it, on the same day. A block that was set aside leaves a
+ * gap.
+ */
 function isJoined({ firstSeq, rows, received }: Blocks, block: number): boolean {
   const before = block - 1;
   if (firstSeq[before]! + rows[before]! !== firstSeq[block]!) return false;
@@ -56,9 +59,9 @@ function isJoined({ firstSeq, rows, received }: Blocks, block: number): boolean 
 
 /**
  * Returns the first run before `end` of three blocks that fit into two blocks, or of two blocks with exactly `maxRows`
- * together. Bodies of 10,000 lines, for example, leave blocks of 8,160 and 1,840 rows in turns. The first merged block
- * is full or the only one, so each merge leaves fewer blocks. The rows that do not fit into the full block are the
- * first rows of the next merge, which may also rewrite full blocks.
+ * together. Bodies of 10,000 lines, for example, leave alternating blocks of 8,160 and 1,840 rows. The first
+ * merged block is full or the only block, so each merge leaves fewer blocks. The rows that do not fit into the full
+ * block are the first rows of the next merge, which may also rewrite full blocks.
  */
 function filling(blocks: Blocks, end: number, maxRows: number): Run | undefined {
   const { rows } = blocks;
@@ -87,7 +90,7 @@ function doubling(rows: Float64Array, from: number, to: number): Run | undefined
   return doubling(rows, from, largest) ?? doubling(rows, largest + 1, to);
 }
 
-/** Copies the rows of adjacent blocks of a table to new blocks. All new blocks but the last are full. */
+/** Copies the rows of adjacent blocks of a table to new blocks. All new blocks except the last are full. */
 export function mergeBlocks(blocks: readonly EventBlock[]): ArrayBuffer[] {
   const builder = new BlockBuilder(blocks[0]!.table, 0);
   const full: ArrayBuffer[] = [];

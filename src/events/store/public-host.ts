@@ -26,7 +26,10 @@ export class PublicHostSearch {
     this.#isHome = isHome;
   }
 
-  /** Returns the address found when there were last enough new events; undefined if none was found. */
+  /**
+   * Returns the result of the latest search, and searches again first if there are enough new events. Returns
+   * undefined if the search found no address.
+   */
   found(): PublicHost | undefined {
     const end = this.#events.next('network');
     const from = Math.max(this.#events.firstStored('network'), end - sample);

@@ -71,7 +71,7 @@ export class RetentionClock {
     this.#at = this.#heldMs >= limits.retentionLeapMs ? host : followed;
   }
 
-  /** Difference to the host's clock, in milliseconds. */
+  /** Time by which this clock is behind the host's clock, in milliseconds. */
   get behindMs(): number {
     return Math.max(0, this.#options.now() - this.now());
   }

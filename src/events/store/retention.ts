@@ -29,8 +29,8 @@ interface RetentionOptions {
 }
 
 /**
- * Keeps the events within their bounds, in the store thread: removes the oldest blocks as a whole, in steps
- * of about 10 ms. Each step is a transaction that also counts the removed events.
+ * Keeps the events within their bounds, in the store thread: removes whole blocks, oldest first, in steps of
+ * about 10 ms. Each step is a transaction that also counts the removed events.
  *
  * ```
  *   blocks       | gone  gone | 812 813 814 … 1470 |          first_seq = 812
@@ -107,7 +107,7 @@ export class Retention {
     return this.#next(this.#over()) !== undefined || events.retiredBlockCount > 0;
   }
 
-  /** Called before the file is closed, so that the next start continues from the current state. */
+  /** Must be called before the file is closed, so that the next start continues from the current state. */
   close(): void {
     if (this.#options.bounds === undefined || !this.#options.hasRoom()) return;
     this.#options.events.refresh();
@@ -172,14 +172,13 @@ const retiredBlocksAhead = 2;
 /** Factor for the length of a step when events are far above the bound. */
 const stepsAtOnce = 10;
 
-/** Number of blocks with remaining ids up to which a step is not extended. */
+/** A step is longer if more than this many removed blocks still have ids in the index. */
 const retiredBlocksPerStep = 16;
 
 /**
- * Returns the bound in bytes: the configured bound, or half of the volume, regardless of other files, so that
- * filling the volume does not displace events. The other half is for the rest of the file, its free pages,
- * the log and a backup. The bound is at most three quarters of the address space that the file is mapped
- * into.
+ * Returns the bound in bytes: the configured bound, or half of the volume. Other files do not affect the bound, so
+ * filling the volume does not cause events to be removed. The other half is for the rest of siem.mdb, its free pages,
+ * the log and a backup. The bound is at most three quarters of the address space that siem.mdb is mapped into.
  *
  * @param maxBytes - 0 if not configured
  * @param volumeBytes - size of the volume; 0 if the system does not report the size

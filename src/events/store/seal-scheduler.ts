@@ -23,7 +23,7 @@ const passing: readonly string[] = ['UNAVAILABLE', 'OVERLOADED'];
 
 /**
  * Seals the new events of each interval in one log entry. The store commits which events are sealed, so the next
- * attempt continues after a failed or interrupted attempt.
+ * attempt continues where a failed or interrupted attempt stopped.
  */
 export class SealScheduler {
   readonly #parts: SealSchedulerParts;

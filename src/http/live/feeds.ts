@@ -5,7 +5,10 @@ import { LiveBlock } from './event-channel.ts';
 import type { Hub } from './hub.ts';
 import { TopologyFeed } from './topology-channel.ts';
 
-/** Maximum blocks that wait until their events are processed. Older ones are published with the assets known so far. */
+/**
+ * Maximum blocks that wait until their events are processed. Older blocks are published with the assets known so
+ * far.
+ */
 const maxWaitingBlocks = 64;
 
 const channels = { network: 'events.network', dns: 'events.dns' } as const;
@@ -26,7 +29,7 @@ export class LiveFeeds {
   readonly #options: LiveFeedsOptions;
   readonly #alerts: AlertFeed;
   readonly #topology: TopologyFeed;
-  /** Blocks with events that are not processed, in the order of their commits. */
+  /** Blocks with events that are not processed yet, in the order of their commits. */
   #waiting: CommittedBlock[] = [];
   #processed: CommitNotice['processed'] = { network: 1, dns: 1 };
 

@@ -21,7 +21,7 @@ export interface Reader extends Backlogged {
  * ```
  *   subscribe ──since──► replaying ──► reads missed messages, waiting for the reader and for a slot
  *       │                  │    ▲
- *       │     reached the  │    │ publish had no time left, or a commit is missing before this one
+ *       │     reached the  │    │ publish had no time left, or an earlier commit is missing
  *       │   recent batches ▼    │
  *       └────────────────► live ──► sends while the backlog allows, else dropped += n, reported by `lagged`
  * ```
@@ -172,7 +172,7 @@ export class Hub {
     return subscription.stream.name;
   }
 
-  /** Ends all subscriptions of a reader, which may still read earlier messages. */
+  /** Ends all subscriptions of a reader. The reader may still read earlier messages. */
   silence(reader: Reader): void {
     for (const subscription of this.#byReader.get(reader)?.values() ?? []) this.#end(subscription);
   }
@@ -198,8 +198,8 @@ export class Hub {
     const stream = this.#streams[channelName];
     const before = stream.published;
     if (batch.lastSeq <= before) {
-      // If the channel skips no sequences, a late batch is expected: the gap that it left has already made live
-      // subscriptions read from disk.
+      // A late batch is expected on channels without skipped sequences: when the gap appeared, live subscriptions were
+      // switched to reading from disk.
       if (batch.firstSeq === undefined)
         this.#logError(new Error(`${channelName}: ${batch.lastSeq} arrived after ${before}`), 'out of order');
       return;
@@ -369,7 +369,7 @@ export class Hub {
     return place === messages.length;
   }
 
-  /** Reports the failure with the last served sequence, from which the reader may subscribe again. */
+  /** Reports the failure and the last served sequence, so that the reader can subscribe again from there. */
   #failReplay(subscription: Subscription, error: unknown): void {
     if (subscription.state === 'ended') return;
     const { id, stream, after, reader } = subscription;

@@ -61,7 +61,7 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #subscriptions: Subscriptions;
   #identity: SocketIdentity | undefined;
-  /** Repeats the check of the credentials from which `#identity` was read. */
+  /** Repeats the credential check that returned `#identity`. */
   #check: (() => Promise<SocketIdentity>) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
@@ -106,7 +106,7 @@ export class Session {
       return this.#tooMany('maxWaitingSocketMessages', 'messages arrive faster than they can be answered');
     // Replies would accumulate for a client that does not read.
     if (this.#wire.backlogBytes() > 2 * limits.maxSocketBacklogBytes)
-      return this.#tooMany('maxSocketBacklogBytes', 'too many unread answers');
+      return this.#tooMany('maxSocketBacklogBytes', 'too many unread replies');
     this.#waiting++;
     this.#turn = this.#turn
       .then(async () => {
@@ -141,7 +141,7 @@ export class Session {
     if (this.#closed || check === undefined) return;
     this.#turn = this.#turn
       .then(async () => {
-        // Newer credentials that have arrived need no check, because they have just been checked.
+        // If newer credentials have arrived, they have just been checked.
         if (!this.#closed && this.#check === check) await this.#authenticate(check);
       })
       .catch((error: unknown) => this.#fail(error));

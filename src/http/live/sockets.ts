@@ -76,7 +76,7 @@ const socketLimits = {
 export function createSockets(services: SocketServices): Sockets {
   const { limitReached, logError } = services;
   const open = new Set<Socket>();
-  /** Sockets without valid credentials, which wait for a token. */
+  /** Sockets that have no valid credentials yet, and wait for a token. */
   const unauthenticated = new Set<Socket>();
   /** Sockets whose credentials are being checked. */
   const unchecked = new Set<Socket>();
@@ -188,7 +188,7 @@ export function createSockets(services: SocketServices): Sockets {
 
   /**
    * Responds with 101, or lets the HTTP server respond with the reason for the refusal. Credentials are
-   * checked afterwards, and failures are reported by close codes, which browsers show to a page, unlike
+   * checked afterwards, and failures are reported by close codes: browsers pass close codes to a page, but not
    * statuses. The upgrade must be synchronous: in an asynchronous upgrade, uWebSockets.js reads the corked state
    * from memory that is no longer the response, and closes new sockets at random.
    */

@@ -20,7 +20,7 @@ export interface Preset {
   readonly filters: Readonly<Record<string, unknown>>;
 }
 
-/** Adds and removes the subscriptions of one socket, which the hub owns. */
+/** Adds and removes the subscriptions of one socket. The hub owns the subscriptions. */
 export class Subscriptions {
   readonly #reader: Reader;
   readonly #hub: Hub;

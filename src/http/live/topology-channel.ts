@@ -107,7 +107,7 @@ export interface TopologyFeedOptions {
 }
 
 /**
- * Publishes changes of the graph, which are read from the store's tables only if the channel has subscribers.
+ * Publishes changes of the graph. Changes are read from the store's tables only if the channel has subscribers.
  */
 export class TopologyFeed {
   readonly #options: TopologyFeedOptions;

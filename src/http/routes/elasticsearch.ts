@@ -80,7 +80,7 @@ export const elasticsearchHandlers = {
 /**
  * Stores the records of an Elasticsearch bulk request, and responds when they are on disk.
  *
- * @param index - the index of items that name no index
+ * @param index - the default index, for items that do not name an index
  */
 async function takeBulk(context: Omit<Context<'elasticsearchBulk'>, 'params'>, index: string): Promise<Reply> {
   const { query, head, identity, body } = context;
@@ -100,7 +100,7 @@ async function takeBulk(context: Omit<Context<'elasticsearchBulk'>, 'params'>, i
       sender: identity.principal.id,
     },
   });
-  if (stored.items === undefined) throw new Error('a bulk request was stored without its items');
+  if (stored.items === undefined) throw new Error('the result of a bulk request has no items');
   const tookMs = Math.round(performance.now() - started);
   const reply = elasticsearchReply(head, await bulkAnswer(stored.items, stored, parts, tookMs));
   return withHeader(reply, stored.receipt);

@@ -127,7 +127,7 @@ export const identitiesHandlers = {
 } satisfies Handlers<typeof identitiesRoutes>;
 
 /**
- * Returns whether a change grants access and must therefore be logged first. A suspension must work while the
+ * Returns whether a change may grant access, and must therefore be logged first. A suspension must work while the
  * log accepts no entries; its entry waits in the outbox.
  */
 function mustBeLogged({ roles, status }: PrincipalUpdateInput): boolean {

@@ -45,7 +45,7 @@ export const handlers = {
   ...transparencyHandlers,
 } satisfies { [Op in HttpOperation]: Handler<Op> };
 
-/** Returns the maximum ingest bytes in progress of one principal: at least the maximum length of a body. */
+/** Returns the maximum ingest bytes in progress for one principal: at least the maximum length of a body. */
 function ingestBytesOfPrincipal(config: Services['config']): number {
   const all = config['limits.max_ingest_in_flight_bytes'];
   return Math.max(all * limits.maxIngestShareOfPrincipal, Math.min(all, config['limits.max_body_bytes']));

@@ -23,8 +23,8 @@ export const otlpHandlers = {
     const { answer, receipt } = await storeBody(context, { ...query, framing });
     const { accepted, rejected, ignored, duplicates } = answer;
     const nothing = accepted + rejected + ignored + duplicates === 0;
-    // Warns about a request without records, because OTLP requires that unknown names, such as names in
-    // snake_case, are ignored.
+    // Warns about a request without records, which may have misspelt names: OTLP requires that unknown names, such as
+    // names in snake_case, are ignored.
     const warning = nothing && encoding === 'json' && length > 2 ? 'the request contains no log records to store' : '';
     const reply = {
       kind: 'bare',

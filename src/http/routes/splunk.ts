@@ -34,7 +34,7 @@ export const splunkHandlers = {
   },
 
   /**
-   * Responds whether events are currently accepted. Shippers call this operation before they send events, with the
+   * Reports whether events are currently accepted. Shippers call this operation before they send events, with the
    * token that they will use. A token without permission to send is refused; a request without a token is accepted.
    */
   async splunkHealth({ services, head }) {

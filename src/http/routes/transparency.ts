@@ -96,7 +96,8 @@ export const transparencyHandlers = {
   },
 
   async getCheckpoint(context) {
-    await logView(context); //  counts the request as a read; the checkpoint is always that of a published head
+    // Only counts the request as a read: the checkpoint is always that of a published head.
+    await logView(context);
     return {
       kind: 'bare',
       status: 200,
@@ -120,7 +121,7 @@ export const transparencyHandlers = {
   },
 
   /**
-   * Lists the entries about keys, which are public because auditors use them to follow the keys of the log.
+   * Lists the entries about keys. These entries are public, because auditors use them to follow the keys of the log.
    */
   listKeyHistory: async (context) => listLeaves(context, { kinds: keyHistoryKinds }),
 

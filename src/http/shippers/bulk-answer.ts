@@ -103,7 +103,7 @@ class StoredRows {
    * not stored.
    */
   readonly #moved: ReadonlyMap<number, ReadonlyMap<number, number>>;
-  /** Blocks of which no row was stored. They are missing in the result of the commit. */
+  /** Blocks of which no row was stored. They are missing from the result of the commit. */
   readonly #lost: readonly number[];
   readonly #opened = new Map<number, EventBlock>();
 

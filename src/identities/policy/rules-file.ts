@@ -157,11 +157,11 @@ function isDeep(text: string): boolean {
 const maxDepth = 64;
 
 function unwritable(code: ErrorCode, reason: string): ServiceError {
-  return new ServiceError(code, `the file of the access policy cannot be written (${reason})`, { reason });
+  return new ServiceError(code, `the access policy file cannot be written (${reason})`, { reason });
 }
 
 function unusable(reason: string, field?: unknown): ServiceError {
-  return new ServiceError('CONFLICT', `the file of the access policy cannot be used: ${reason}`, {
+  return new ServiceError('CONFLICT', `the access policy file cannot be used: ${reason}`, {
     reason,
     ...(typeof field === 'string' ? { field } : {}),
   });

@@ -41,7 +41,7 @@ export function planAudit(tables: IdentityTables, records: readonly StoredAuditR
  * Returns one page of audit records, with the exact total. If only the time is bounded, keys are counted, at
  * 0.06 µs each, and only the page is read; with a filter, every record of the range is read.
  *
- * @param cancelled - polled during the query, which fails with CANCELLED when it returns true
+ * @param cancelled - polled during the query; when it returns true, the query fails with CANCELLED
  */
 export function listAudit({ audit }: IdentityTables, query: ListQuery, cancelled: () => boolean): ListPage {
   const { shown, ...rest } =

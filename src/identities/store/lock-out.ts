@@ -5,7 +5,7 @@ import type { Principal } from '../../store/store.ts';
 import { accessTable } from '../policy/access-table.ts';
 import type { IdentityTables } from './tables.ts';
 
-/** Operations with which an administrator can restore all other access. */
+/** Operations that let an administrator restore all other access. */
 export const restoring = [
   'getPolicy',
   'updatePolicy',

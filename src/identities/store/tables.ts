@@ -3,7 +3,7 @@ import type { Principal, Token } from '../../store/store.ts';
 import type { StoredPolicy } from './policy.ts';
 
 /**
- * An audit record as stored: actor, operation and outcome, by which lists are filtered, and its attributes as
+ * An audit record as stored: actor, operation and outcome (which lists are filtered by), and its attributes as
  * JSON. With this form, a scan takes about 1 µs per record, and a page is assembled from texts.
  */
 export type AuditRow = readonly [actor: string, operation: string, outcome: string, json: string];

@@ -16,8 +16,8 @@ import { putToken, removeToken, tokenCount, tokensOf } from './token-index.ts';
 /** How long an expired session stays visible. */
 const keptAfterExpiryMs = 24 * 3600 * 1000;
 /**
- * Maximum number of ended tokens removed with each token that is added or ends. It is greater than one, so
- * that the table does not grow.
+ * Maximum number of expired or revoked tokens that are removed whenever a token is added or revoked. It is greater
+ * than one, so that the table does not grow.
  */
 const sweptAtOnce = 4;
 
@@ -120,7 +120,7 @@ export function revoke(tables: IdentityTables, outbox: Outbox, token: Token, by:
 }
 
 /**
- * Plans the recording of the times when tokens were last presented. A recorded time never decreases, unless
+ * Plans to record when tokens were last presented. A recorded time never decreases, unless
  * it is from a clock that was ahead.
  */
 export function planTokenUse(tables: IdentityTables, uses: ReadonlyMap<string, string>, nowMs: number): () => void {

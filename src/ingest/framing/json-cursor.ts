@@ -218,7 +218,7 @@ for (const [letter, character] of Object.entries({
 const letterU = 117;
 
 /**
- * Replaces a text between its quotes by the unescaped text, which is never longer, and returns the end of the
+ * Replaces a text between its quotes with the unescaped text, which is never longer, and returns the end of the
  * unescaped text. If the text has escapes of characters other than ASCII, returns the unescaped text instead. The
  * bytes in `[start, end)` are then invalid.
  */

@@ -54,7 +54,7 @@ export class TextAttribute {
     reader.leave(outer);
   }
 
-  /** Returns the text, truncated at a length that is greater than that of any name or id. */
+  /** Returns the text, truncated at a length that no name or id exceeds. */
   #text(start: number, stop: number): string {
     return this.#bytes.toString('utf8', start, Math.min(stop, start + limits.maxTextBytes));
   }

@@ -109,8 +109,7 @@ class Request {
   }
 
   /**
-   * Visits the members with the first of `names` in the rest of the object, and then returns to the current
-   * member.
+   * Visits the members named `names[0]` in the rest of the object, and then returns to the current member.
    */
   #ahead(names: readonly Buffer[], visit: () => void): void {
     const cursor = this.#cursor;

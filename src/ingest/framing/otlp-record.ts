@@ -108,7 +108,7 @@ export function orNothing(document: JsonObject): JsonObject | undefined {
   return undefined;
 }
 
-/** Sets a member like JSON.parse: `__proto__` is an ordinary name. */
+/** Sets a member as JSON.parse does: `__proto__` is an ordinary name. */
 export function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });

@@ -10,8 +10,8 @@ const longestLength = 2 ** 31;
  * Reads the fields of a message in Protocol Buffers' wire format one after the other, in place, without
  * copying or allocating. `next` checks the whole value, so a field is skipped by calling `next` again.
  *
- * An invalid message is a Rejection of field `protobuf`. Invalid are lengths beyond the message, varints of more than
- * 64 bits, groups (which proto3 does not have), field 0, and a wire type other than `expect` requires.
+ * An invalid message is a Rejection of field `protobuf`. A message is invalid if it has a length beyond its end, a
+ * varint of more than 64 bits, a group (proto3 has no groups), field 0, or a wire type other than `expect` requires.
  */
 export class ProtobufReader {
   readonly #bytes: Buffer;

@@ -1,7 +1,7 @@
 /**
  * Positions of the members of one event envelope in Splunk's form: `{"time": …, "host": …, "fields": {…},
  * "event": …}`. Positions are in the body; a start of -1 means that the member is missing. If two members have
- * the same name, the later member is used, as by JSON.parse.
+ * the same name, the later member is used, as in JSON.parse.
  *
  * Values are skipped by their brackets and quotes, and read only when needed.
  */

@@ -82,7 +82,7 @@ class Events {
   /** Envelope data, reused for all envelopes, because the data is read immediately. */
   readonly #said: EnvelopeContext;
   readonly #host: string | undefined;
-  /** Position of the last host in the body. */
+  /** Position, in the body, of the host that was read last. */
   readonly #hostAt: Span = { start: 0, end: 0 };
   #hostRead: string | undefined;
 

@@ -24,7 +24,7 @@ export class AddressConflicts {
   }
 
   /**
-   * Records that an IP address is seen with another MAC address than before. Returns true if both MAC addresses
+   * Records that an IP address is seen with a different MAC address than before. Returns true if both MAC addresses
    * must be ignored.
    */
   claim(ip: string, before: string | undefined, mac: string, at: number): boolean {

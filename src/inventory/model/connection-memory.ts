@@ -37,13 +37,13 @@ const endedKept = 2;
  * The evicted connection is one of the eight in the two buckets. Most connections of sensors that report states have
  * ended when they are first reported, and are reported again only if the sensor sends a report twice. Other connections
  * need their slots until the next report, up to an hour later. If more than two of the eight have ended, the ended
- * connection with the oldest report is evicted; otherwise the connection with the oldest report:
+ * connection with the oldest report is evicted; otherwise the connection with the oldest report. Therefore:
  *
- * - An open connection is evicted only after reports of five other open connections in its two buckets. Otherwise, even
- *   any number of ended connections does not evict an open connection.
+ * - An open connection is evicted only after reports of five other open connections in its two buckets. Until then, no
+ *   number of ended connections evicts it.
  * - An ended connection is evicted only after reports of two other ended connections, or of seven other
- *   connections, in its two buckets. A flood of connections that look open therefore leaves a quarter of the
- *   slots to ended connections.
+ *   connections, in its two buckets. In a flood of connections that look open, ended connections may therefore keep up
+ *   to a quarter of the slots.
  *
  * These numbers assume that the two buckets differ. For one key in `slots / 4`, both buckets are the same.
  */
@@ -108,9 +108,9 @@ export class ConnectionMemory {
   }
 
   /**
-   * Reads the buckets of future reports with these places. Buckets are scattered: reading a bucket from memory takes
-   * 100 ns, but the processor can read ten buckets in parallel. Prefetching therefore reduces the time of a report to a
-   * third. The result has no meaning; it prevents the reads from being optimised away.
+   * Prefetches the buckets at these places, which the next reports will read. Buckets are scattered: one read from
+   * memory takes 100 ns, but the processor can read ten buckets in parallel, so a report takes a third of the time. The
+   * result has no meaning; it prevents the reads from being optimised away.
    */
   fetch(places: Uint32Array, from: number, to: number): number {
     const words = this.#words;
@@ -125,7 +125,7 @@ export class ConnectionMemory {
   }
 
   clear(): void {
-    // Unused memory is not cleared, because untouched pages take no memory.
+    // An unused buffer is not cleared, because the system allocates its pages only when they are written.
     if (this.#reports > 0) this.#words.fill(0);
     this.#reports = 0;
   }

@@ -14,9 +14,9 @@ const longestName = 253;
 
 /**
  * Returns the names that DNS answers give to home addresses. Each pair of query and answer section is read only once.
- * The name is the queried name (the answer may go through aliases) or the name in a reverse lookup. Accepts answers of
- * home resolvers, with the hosts that queried them, and answers of a host on the link about itself. Other responders
- * could answer with any names.
+ * The name is the queried name (the answer may go through aliases) or the name in a reverse lookup. Accepts answers
+ * from home resolvers (and records which hosts queried them), and answers from a host on the link about itself. Other
+ * responders could answer with any names.
  */
 export function namesInDns(block: EventBlock, isHome: IsHome, from = 0, to: number = block.rows): Sighting[] {
   const answers = block.texts('answers');

@@ -70,10 +70,10 @@ export class HostSpans {
 }
 
 /**
- * Returns the spans of one address in order of their starts, regardless of the order in which they were collected. If a
- * span overlaps the start of a span with another MAC address, the first span is cut at that start, because nothing is
- * known about the time between its start and its end. If more than limits.maxSpansPerAddress spans remain, all spans of
- * each MAC address are merged, and returned in order of their ends.
+ * Returns the spans of one address in order of their starts, regardless of the order in which they were collected. If
+ * another MAC address appears before a span has ended, the span is replaced with two moments, its start and its end,
+ * because the address may have had another owner in between. If more than limits.maxSpansPerAddress spans remain, all
+ * spans of each MAC address are merged, and returned in order of their ends.
  */
 export function inOrder(spans: readonly HostSeen[]): {
   readonly spans: readonly HostSeen[];
@@ -99,7 +99,7 @@ export function inOrder(spans: readonly HostSeen[]): {
 /** Returns spans that do not overlap. Neighbouring spans have different MAC addresses. */
 function cut(spans: readonly HostSeen[]): HostSeen[] {
   const found: Mutable<HostSeen>[] = [];
-  // Remainders of spans that were cut.
+  // The ends of spans that were cut.
   const ends: HostSeen[] = [];
   const take = (next: HostSeen) => {
     const before = found.at(-1);

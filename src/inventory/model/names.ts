@@ -16,7 +16,7 @@ export interface HeardName {
   readonly clients?: readonly string[];
 }
 
-/** Precision of `last`, in milliseconds, because names are repeated with every connection. */
+/** Time after which `last` is updated again, in milliseconds, because names are repeated with every connection. */
 const heardWithinMs = 3_600_000;
 
 /** Maximum registered domains in certificates of one server. Only a proxy shows certificates of more owners. */

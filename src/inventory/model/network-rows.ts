@@ -17,7 +17,7 @@ import { writeCodes, writeNumbers } from './columns.ts';
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export const transports = { tcp: 1, icmp: 2, other: 3 } as const;
-/** Whether a handshake was completed, by the kind of its conn_state. */
+/** Whether the handshake was completed, by the kind of conn_state. */
 const handshakes = [undefined, true, false] as const;
 
 /** Columns that show which connection a row belongs to, its bytes, and whether it was answered and has ended. */

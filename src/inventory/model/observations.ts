@@ -116,7 +116,7 @@ export class Observations {
             this.#clients.of(service, src);
           }
         }
-        // Counts the source only for TCP: the source of a datagram can be forged, but a host that completed a
+        // Records the source only for TCP: the source of a datagram can be forged, but a host that completed a
         // handshake exists.
         if (srcHome && kind === transports.tcp && isHostAddress(srcs, src))
           this.#sources.at(src, src_mac[row]!, first, last);
@@ -157,7 +157,7 @@ export class Observations {
     this.#keepGateways(block.texts('dst_mac').list, externalDsts, dsts);
   }
 
-  /** Restores the connections of rows that were already counted. */
+  /** Restores the connection memory from rows that were already processed. */
   recall(block: EventBlock, memory: ConnectionMemory, from = 0, to: number = block.rows): void {
     const rows = this.#rows;
     rows.readConnections(block, from, to);

@@ -8,8 +8,8 @@ import type { InventoryTables } from './tables.ts';
 type Table = InventoryTables['openAlerts'];
 
 /**
- * The key of an alert: an address or `nowhere`, the way in which the alert counts, the alert's negated rank
- * (0 if dismissed), and its id.
+ * The key of an alert: an address or `nowhere`, whether the alert is open and contributes to risk, the alert's negated
+ * rank (0 if dismissed), and its id.
  */
 export type AlertKey = [place: string, as: CountsAs, order: number, id: string];
 /**
@@ -22,8 +22,8 @@ export type AlertEntry = readonly [time: number, other: string, score: number];
 export const nowhere = 'nowhere';
 
 /**
- * The ways in which an alert counts. Open alerts contribute to risk unless a verdict dismissed them. Suppressed
- * alerts contribute to risk, but are not counted as open.
+ * Whether an alert is counted as open, and contributes to risk. `open`: both. `suppressed`: the alert only contributes
+ * to risk. `dismissed`: the alert is only counted as open, because a verdict dismissed it.
  */
 export const as = { open: 0, suppressed: 1, dismissed: 2 } as const;
 export type CountsAs = (typeof as)[keyof typeof as];
@@ -74,13 +74,13 @@ export interface WeighingAlert extends Weight {
   readonly id: string;
 }
 
-/** A result, and the number of entries that were skipped because there were too many. */
+/** A result, and a number above 0 if entries were skipped because there were too many. */
 interface Found<T> {
   readonly found: T;
   readonly left: number;
 }
 
-/** The alerts of an asset: alerts last seen at addresses while the asset had them. */
+/** The alerts of an asset: alerts that were last seen at an address while the asset had this address. */
 export interface AlertsOfAsset {
   readonly open: number;
   /** Alerts with the highest risk, at most `countedAlerts`. */

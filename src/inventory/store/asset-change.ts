@@ -23,10 +23,7 @@ export interface AssetParts {
   readonly nowMs: number;
 }
 
-/**
- * Allowed transitions of the status. `staged` is the initial status of discovered assets, to which no
- * transition leads.
- */
+/** Allowed transitions of the status. No transition leads to `staged`, the initial status of discovered assets. */
 const transitions = {
   staged: ['managed', 'retired'],
   managed: ['retired'],
@@ -147,9 +144,7 @@ export function shown({ assets, openAlerts }: AssetParts, asset: AssetState): As
   return { asset: { id: asset.id, ...assetOf(assetCodec.pack(asset)) } };
 }
 
-/**
- * Removes the owner of the MAC address, but keeps the information whether the MAC address belongs to a gateway.
- */
+/** Removes the owner of the MAC address. If the MAC address belongs to a gateway, this remains recorded. */
 export function freeMac(assets: Assets, mac: string): void {
   const known = assets.bindings.mac(mac);
   if (known?.gateway) assets.bindings.putMac(mac, { asset_id: undefined, gateway: true, byPeople: false });

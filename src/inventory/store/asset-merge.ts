@@ -93,9 +93,9 @@ function takeOver(from: AssetState, to: AssetState): void {
 
 /**
  * Plans the split of an asset. A new asset gets these IP and MAC addresses with all their bindings, the names
- * learned from them, and the services at addresses that the new asset has after the split. If an IP address was
- * seen with a MAC address that stays, that MAC address belongs to several machines. That MAC address is no longer used
- * to identify a machine, because new traffic would otherwise undo the split.
+ * seen with these addresses, and the services at addresses that the new asset has after the split. If an IP address was
+ * seen with a MAC address that stays, that MAC address belongs to several machines. It is no longer used to identify a
+ * machine, because new traffic would otherwise undo the split.
  *
  * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST for an address that the asset does not have; CONFLICT
  * when the asset would keep no addresses, and at limits.maxAssets.
@@ -161,7 +161,7 @@ export function planSplit(
 }
 
 /**
- * The part of an address that moves with these identifiers: all bindings, or the bindings with one of the MAC
+ * The bindings of an address that a split moves: all bindings, or only the bindings with one of the moved MAC
  * addresses.
  */
 interface Move {

@@ -13,7 +13,7 @@ interface RecorderOptions {
   readonly now: () => number;
 }
 
-/** Records evidence from events, and sightings of sensors, in the assets and services. */
+/** Records evidence from events, and sightings that sensors reported, in the assets and services. */
 export class InventoryRecorder {
   readonly #assets: AssetsPart;
   readonly #services: Services;
@@ -52,7 +52,7 @@ export class InventoryRecorder {
     }
   }
 
-  /** Records a sighting of a sensor, unless recording it failed before. */
+  /** Records a sighting that a sensor reported, unless recording it failed before. */
   sight(reported: Sighting): void {
     if (this.#failing.size > 0 && this.#failing.has(JSON.stringify(reported))) return;
     guarded(() => this.#sight(reported), { sighting: reported });
@@ -75,8 +75,8 @@ export class InventoryRecorder {
   }
 
   /**
-   * Limits times to the present, because a time from a clock that is ahead, or from a wrong duration, would
-   * permanently be the latest time.
+   * Limits times to the present plus `limits.maxClockLeadMs`, because a time from a clock that is ahead, or from a
+   * wrong duration, would permanently be the latest time.
    */
   #believed<T extends { readonly first: number; readonly last: number }>(seen: T): T {
     const latest = this.#latest();

@@ -8,8 +8,8 @@ export type SeenAgain = readonly [ip: string, assetId: string, last: number];
 const spareRows = 10_000;
 
 /**
- * Journal of hosts that are unchanged except for the time when they were last seen, which are nearly all of the
- * 16,000 hosts of a batch. Each row is on a different page, so writing the two rows of each host takes 0.5 s.
+ * Journal of hosts that are unchanged except for the time when they were last seen. Nearly all of the 16,000 hosts in a
+ * batch are unchanged in this way. Each row is on a different page, so writing the two rows of each host takes 0.5 s.
  * Writing the journal, with consecutive entries of 60 bytes, takes 10 ms. Entries wait in memory, oldest first,
  * until they are written to the rows.
  *

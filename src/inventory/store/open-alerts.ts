@@ -98,8 +98,8 @@ export class OpenAlerts {
   }
 
   /**
-   * Marks some of the assets whose scores have fallen by now. Runs within a transaction, before rows are
-   * written.
+   * Marks at most `limits.riskFallsPerStep` assets whose scores have fallen by now. Runs within a transaction, before
+   * rows are written.
    */
   fall(): void {
     const end = [this.#now() + 1] as unknown as [number, string];

@@ -3,9 +3,9 @@ import type { HostSeen } from '../model/seen.ts';
 import type { Sighting } from '../model/sighting.ts';
 
 /**
- * Interfaces between the parts of the inventory. All methods run in the store thread, inside a write
- * transaction. The changes since the last write are in memory, and `write` writes them to the tables. After an
- * aborted transaction, `forget` drops the changes in memory.
+ * State of a part of the inventory. All methods run in the store thread, inside a write transaction. The changes since
+ * the last write are in memory, and `write` writes them to the tables. After an aborted transaction, `forget` drops the
+ * changes in memory.
  */
 export interface TransactionalState {
   /** Number of rows that `write` would write. */
@@ -30,7 +30,7 @@ export interface AssetsPart extends TransactionalState {
    * sensor shows that the MAC address forwards.
    */
   gatewaySeen(mac: string): void;
-  /** Records a sighting of a sensor. A name of an unknown host does not create an asset. */
+  /** Records a sighting that a sensor reported. A name of an unknown host does not create an asset. */
   sight(sighting: HostSighting): void;
   /** Returns the owner of the address at a time (epoch milliseconds); undefined if it had no owner. */
   assetAt(ip: string, time: number): string | undefined;

@@ -47,7 +47,7 @@ export class PendingSightings {
     this.#recall();
   }
 
-  /** The key of the newest stored batch; less than any key before the first batch. Keys are ascending. */
+  /** The key of the newest stored batch; −1 if no batch was stored yet. Keys are ascending. */
   get newest(): number {
     return this.#next - 1;
   }
@@ -65,7 +65,7 @@ export class PendingSightings {
     }, 0);
   }
 
-  /** Number of stored sightings, counting at least one for each batch. */
+  /** Number of all sightings in batches that are not processed yet, counting at least one for each batch. */
   get stored(): number {
     return this.#stored;
   }
@@ -84,7 +84,7 @@ export class PendingSightings {
     this.#waiting.push({ row, told: opened(row), key: undefined });
   }
 
-  /** Removes and returns the sightings of hosts in batches whose network events end at a sequence or earlier, by time. */
+  /** Removes and returns, by time, the sightings of hosts in batches whose network events are all before `to`. */
   hostsUpTo(to: number): HostAt[] {
     const batches = this.#waiting.filter(({ told: { network, hosts } }) => network[1] <= to && hosts.length > 0);
     return batches.flatMap(({ told: { hosts } }) => hosts.splice(0)).sort((a, b) => a.at - b.at);

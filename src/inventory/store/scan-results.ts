@@ -16,7 +16,7 @@ export function recordScan(
   hosts: readonly ScannedHost[],
 ): ScanRecorded {
   const { assets, services } = inventory;
-  // The known ports of an asset are read from the table.
+  // Writes pending services first, because the known ports of an asset are read from the table.
   services.write();
   const created = new Set<string>();
   const updated = new Set<string>();
@@ -44,7 +44,7 @@ export function recordScan(
   };
 }
 
-/** Returns the refused ports that belong to known services, which are few. */
+/** Returns the refused ports that belong to known services. Most refused ports do not, and are not recorded. */
 function refusedServices({ serviceKeys }: InventoryTables, assetId: string, { ip, closed }: ScannedHost): number[] {
   if (closed.length === 0) return [];
   const refused = new Set(closed);

@@ -126,7 +126,7 @@ export class SeenHosts {
     }
   }
 
-  /** Records a device with unknown IP address. */
+  /** Records a device whose IP address is unknown. */
   macSeen(seen: string, at: number): void {
     const mac = this.#addresses.identifying(seen);
     if (mac === undefined) return;

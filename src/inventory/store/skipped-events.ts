@@ -54,7 +54,7 @@ function isOfDatabase(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'number';
 }
 
-/** Yields stored events like `EventStore.rows`, except those with the sequences in `skipped`, which are ascending. */
+/** Yields stored events as `EventStore.rows` does, without events whose sequence is in `skipped` (ascending). */
 export function* projectedRows(
   events: Pick<EventStore, 'rows'>,
   skipped: readonly number[],

@@ -71,7 +71,7 @@ export async function beginNewLog(options: LedgerOptions & { readonly evenIfTher
 
 /**
  * Returns whether a file may hold a log. Entries without a signed head were never acknowledged, so a file without a
- * head holds no log. A file that cannot be opened may still hold the whole log.
+ * head contains no log. A file that cannot be opened may still hold the whole log.
  */
 function canHoldLog(path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return false;

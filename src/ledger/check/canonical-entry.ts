@@ -73,7 +73,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const brace = 0x7d;
 
-/** Classes of a byte within a string. A table lookup takes half the time of four comparisons. */
+// Classes of a byte within a string. A table lookup takes half the time of four comparisons.
 const plain = 0;
 const ends = 1;
 const control = 2;

@@ -53,7 +53,7 @@ export function judgeCheckpointKey({
   const isRetired = keys.some((file) => file.kid === first && file.svc_state === 'retired');
   const isOldHead = !files.some((file) => file.svc_state === 'active' && file.kid === lastSigner);
   if (isRetired && isOldHead) return { kind: 'open' };
-  return replaced(`checkpoint key ${kid} is active, but no entry of the log says that it replaced ${first}`);
+  return replaced(`checkpoint key ${kid} is active, but no entry in the log records that it replaced ${first}`);
 }
 
 /**

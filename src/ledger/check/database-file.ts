@@ -9,7 +9,7 @@
  *     page     0 own number · 8 transaction · 18 flags · 20 end of pointers (u32: pages of an overflow) · 22 start of nodes
  *              24 pointers (u16, from byte 24) … nodes
  *     meta     24 magic · 28 version · 48 page size · 80 + 8 root of free list · 136 root of tables · 144 last page · 152
- *              transaction. Pages 0 and 1, in turn; the one with the larger transaction counts
+ *              transaction. Pages 0 and 1, in turn; the one with the larger transaction is current
  *     node     0 u48 child, or u32 size of the value and u16 flags · 6 size of the key · 8 key, then value
  *     value    in place; or (flag 1) 0 first overflow page · 8 its transaction · 16 pages; or (flag 2) a table record
  *     table    4 flags: none (8, keys are integers: the list of free pages) · 6 depth · 32 rows · 40 root

@@ -123,10 +123,9 @@ export function childOf(page: Buffer, i: number): number {
   return page.readUIntLE(number16(page, headerBytes + 2 * i) + headerBytes, 6);
 }
 
-/**
- * Reads little-endian numbers within a page. The methods of Buffer are not inlined everywhere and take 0.15
- * µs more per leaf.
- */
+// These functions read little-endian numbers within a page. The methods of Buffer are not inlined everywhere and take
+// 0.15 µs more per leaf.
+
 export function number16(bytes: Buffer, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8);
 }

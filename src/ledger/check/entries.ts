@@ -179,7 +179,7 @@ export class EntriesCheck {
       const at = column * hashBytes;
       if (missing.has(column)) findings.add('entry_missing', `entry ${index} is missing`, index);
       else if (!trusted || leaves.compare(stored, at, at + hashBytes, at, at + hashBytes) === 0) continue;
-      else findings.add('entry_altered', `entry ${index} does not hash to its leaf`, index);
+      else findings.add('entry_altered', `entry ${index} does not match its leaf hash`, index);
       if (!trusted) continue;
       stored.copy(leaves, at, at, at + hashBytes);
       missing.delete(column);

@@ -28,8 +28,8 @@ interface ExternalHeads {
 const firstRunMs = 60_000;
 
 /**
- * Returns which of the two records, anchor and journal, are missing beside a log with entries. A log that was killed in
- * the first second of its first run has no anchor yet, and no head in the journal.
+ * Returns which of the two records, anchor and journal, a log with entries lacks. A log that was killed in the first
+ * second of its first run has no anchor yet, and no head in the journal.
  *
  * @param head - the last head of the log
  */

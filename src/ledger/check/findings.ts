@@ -48,7 +48,7 @@ export const findingCodes = {
   format_unknown: { severity: 'derived', advice: rescue },
   entry_missing: { severity: 'content', advice: rescue },
   entry_altered: { severity: 'content', advice: rescue },
-  /** Bytes that are not a canonical entry, although they may hash to their leaf. */
+  /** Bytes that are not a canonical entry, although they may match their leaf hash. */
   entry_malformed: { severity: 'content', advice: rolledBack },
   entry_key: {
     severity: 'content',

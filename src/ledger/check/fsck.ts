@@ -39,7 +39,7 @@ export interface FsckOptions {
   /** The log positions that siem.mdb records. An undamaged log is compared with them, as at start-up. */
   readonly positions?: LogPositions;
   /**
-   * Whether the folder belongs to a service, so that a missing anchor or journal beside a log with entries is a finding.
+   * Whether the folder belongs to a service. If so, a missing anchor or journal is a finding, unless the log is empty.
    * A backup has no anchor.
    */
   readonly isInService?: boolean;

@@ -47,7 +47,7 @@ export function* readHeads(
   const rows = new RowCursor(file, table, onDamage, start, end);
   while (rows.next()) {
     const head = readHeadRow(rows.key(), rows.value());
-    if (head === undefined) findings.add('head_malformed', 'a row of the history of heads is not a head');
+    if (head === undefined) findings.add('head_malformed', 'a row in the table heads is not a head');
     else if (head.size > to) return;
     else yield head;
   }

@@ -50,7 +50,7 @@ export interface IndexSums {
   readonly ids: FingerprintSums;
   /** Sums by kind, computed from the entries. */
   readonly kinds: FingerprintSums;
-  /** The segment's share of the rows of the index by id. */
+  /** Sums over the segment's share of the index by id. */
   readonly storedIds: FingerprintSums;
   /** Number of unreadable entries. With unreadable entries, the indexes cannot be compared. */
   readonly skipped: number;

@@ -22,7 +22,7 @@ export interface PublicKey {
 /**
  * The public keys in the key files of a folder, for checking a log that is not running: needs no passphrase
  * and writes nothing. It does not matter whether a key was retired or revoked later, because its earlier
- * signatures still count.
+ * signatures remain valid.
  */
 export class PublicKeys {
   readonly #keys = new Map<string, PublicKey>();
@@ -61,8 +61,8 @@ export class PublicKeys {
   }
 
   /**
-   * Purposes without an active key, as at start-up, except that the private key may be missing, as in a
-   * backup. Empty if key files are damaged or missing.
+   * Purposes without an active key. Unlike at start-up, private keys may be missing, as in a backup. Empty if key files
+   * are damaged or missing.
    */
   get missing(): LedgerKeyPurpose[] {
     if (this.damaged.length > 0 || this.size === 0) return [];
@@ -79,10 +79,10 @@ export class PublicKeys {
     return key?.purpose === purpose ? key : undefined;
   }
 
-  /** Whether the key of the head belongs to the current life. */
+  /** Returns whether the key of the head belongs to the current life. */
   isCurrent = ({ keyId }: SignedHead): boolean => this.isUnlogged || this.#keys.get(keyId)?.life === this.life;
 
-  /** Whether a key of this log signed the head. */
+  /** Returns whether a key of this log signed the head. */
   isSigned = (head: SignedHead): boolean => {
     const key = this.get(head.keyId, 'transparency-sth');
     return key !== undefined && head.signature.length === 64 && verify(null, encodeHead(head), key.key, head.signature);
@@ -90,7 +90,7 @@ export class PublicKeys {
 
   #add(kid: string, text: string): void {
     const file = parseKeyFile(text);
-    if (file.kid !== kid) throw new KeyFileError(`contains key ${file.kid}`);
+    if (file.kid !== kid) throw new KeyFileError(`contains key ${file.kid}, which does not match the file name`);
     Key.of(file); // rejects a private key that does not belong to the public key
     const key = importPublicKey(new Uint8Array(Buffer.from(file.x, 'base64url')));
     if (key === undefined) throw new KeyFileError('x is not an acceptable Ed25519 public key');

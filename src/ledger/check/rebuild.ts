@@ -74,7 +74,7 @@ export interface RebuildReport {
     readonly from: number;
     /** Index after the last lost entry. */
     readonly to: number;
-    /** Why the recovered log ends at `from`; undefined if no signed head covers more. */
+    /** Reason why the recovered log ends at `from`; undefined if no signed head covers more. */
     readonly why: string | undefined;
     /** Known ids of the first thousand lost entries, by index. */
     readonly ids: ReadonlyMap<number, string>;
@@ -104,8 +104,8 @@ export interface RebuildReport {
  * later start can sign with the old keys.
  *
  * The caller holds the lock of the folder. Memory does not depend on the size of the log or the number of signed heads,
- * with two exceptions. Missing entries take 12 bytes per leaf of the log, and signed heads that exist only in pages
- * outside the table take 200 bytes each. The number of these heads is limited (stray-heads.ts).
+ * with two exceptions. If entries are missing, 12 bytes per leaf of the log are needed. Signed heads that exist only in
+ * pages outside the table take 200 bytes each; their number is limited (stray-heads.ts).
  */
 export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
   const { dataDir, anchorPath = join(dataDir, 'anchor.json'), onProgress, heads = [] } = options;
@@ -254,7 +254,7 @@ class Plan {
       throw new Error(`the rebuilt file is damaged (${report.findings.map(({ message }) => message).join('; ')})`);
   }
 
-  /** Changes the keys. From here on the log is in its new life, which is logged by the next start at the latest. */
+  /** Changes the keys. From here on, the log is in its new life. The next start at the latest logs the new life. */
   async #changeKeys(anchorPath: string): Promise<void> {
     const { dataDir, keyPassphrase, origin } = this.#options;
     if (existsSync(anchorPath)) await copyFile(anchorPath, `${anchorPath}.replaced-${this.#stamp}`);

@@ -140,7 +140,7 @@ export class RowCursor {
     this.#started = true;
     const { root, depth } = this.#table;
     if (root === undefined) return;
-    if (!(depth > 0 && depth <= maxDepth)) this.#damaged(root, `a tree of depth ${depth}`);
+    if (!(depth > 0 && depth <= maxDepth)) this.#damaged(root, `the depth of its tree (${depth}) is invalid`);
     else this.#enter(root, 0);
   }
 
@@ -188,7 +188,7 @@ export class RowCursor {
     return fits ? undefined : 'its length is invalid';
   }
 
-  /** Descends to the first leaf under page `n` at this depth, or to the next readable leaf. */
+  /** Descends from page `n` at this depth to the leaf of `#from` or, without `#from`, to the first readable leaf. */
   #enter(n: number, at: number): void {
     for (let [page, depth] = [n, at]; ; ) {
       const level = this.#level(depth);

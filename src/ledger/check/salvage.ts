@@ -127,7 +127,7 @@ export class Salvage {
     heads.end();
     const { last, dropped } = heads;
     if (dropped.count > 0 && this.#altered !== undefined)
-      stoppedAt ??= { index: this.#altered, why: 'does not hash to its leaf' };
+      stoppedAt ??= { index: this.#altered, why: 'does not match its leaf hash' };
     return {
       head: last,
       kept: () => heads.kept(),

@@ -9,7 +9,7 @@ import type { PublicKeys } from './public-keys.ts';
  */
 export const maxStrayHeads = 500_000;
 
-/** Signed heads from anywhere in a file, without duplicates: the largest up to a limit, by size and time. */
+/** Signed heads from anywhere in a file, without duplicates, by size and time: the largest ones, up to a limit. */
 export class OrphanHeads {
   readonly #keys: PublicKeys;
   readonly #limit: number;

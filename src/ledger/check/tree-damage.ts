@@ -5,7 +5,7 @@ import { mendMeta } from './database-meta.ts';
 import { branchPage, childOf, nodesWrong } from './database-page.ts';
 import { RowCursor } from './row-cursor.ts';
 
-/** Maximum bytes of a value in tables outside the log. */
+/** Maximum bytes of a value in databases other than the log. */
 const maxValueBytes = 2 ** 30;
 /**
  * Tables whose leaves are not read at start-up if the file is large. Reading them takes 1 s per GB, and 5 s per GB on a
@@ -89,8 +89,8 @@ function checkBranches(file: UsedPages, table: Table, onDamage: (damage: PageDam
 }
 
 /**
- * Walks siem.mdb before LMDB maps it, and repairs a meta page that a power failure truncated. Reads through
- * the page cache, because LMDB will read the same pages.
+ * Walks siem.mdb before LMDB maps it, and repairs a meta page that was only partly written before a power failure.
+ * Reads through the page cache, because LMDB will read the same pages.
  *
  * @returns a warning if a meta page was repaired
  * @throws Error with a one-line message if LMDB would follow a damaged page
@@ -156,8 +156,8 @@ class UsedPages extends DatabaseFile {
   }
 
   /**
-   * Marks pages as used, also pages beyond the end of the file: those are free pages that LMDB omits, unless the file
-   * is damaged. Returns an error if a page is already in use; undefined otherwise.
+   * Marks pages as used. Ignores pages beyond the end of the file: in an undamaged file, these are free pages that LMDB
+   * never wrote. Returns an error if a page is already in use; undefined otherwise.
    */
   #take(first: number, pages: number): string | undefined {
     const end = Math.min(first + pages, this.#used.length * 8);

@@ -47,7 +47,7 @@ export async function decryptPrivate(file: KeyFile, jwe: string, passphrase: str
   const jwk: unknown = JSON.parse(new TextDecoder().decode(plaintext));
   const { kid, x, d } = jwk as Record<string, unknown>;
   if (kid !== file.kid || x !== file.x || typeof d !== 'string') {
-    throw new KeyFileError('svc_encrypted contains another key');
+    throw new KeyFileError('svc_encrypted does not contain the private part of this key');
   }
   return d;
 }
@@ -71,7 +71,9 @@ function checkHeader(jwe: string): void {
     throw new KeyFileError('svc_encrypted is not a JWE');
   }
   if (typeof rounds !== 'number' || rounds > limits.maxKeyDerivationRounds) {
-    throw new KeyFileError(`svc_encrypted requires ${String(rounds)} rounds of key derivation`);
+    throw new KeyFileError(
+      `svc_encrypted requires ${String(rounds)} rounds of key derivation (maximum: ${limits.maxKeyDerivationRounds})`,
+    );
   }
 }
 

@@ -94,7 +94,8 @@ export function recordedSize(files: readonly KeyFile[], life: string | undefined
 /** Creates a new pending key pair. */
 export function newKeyFile(purpose: LedgerKeyPurpose, timeMs: number): KeyFile & { readonly d: string } {
   const { x, d } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  if (x === undefined || d === undefined) throw new Error('a new Ed25519 key has no x or d');
+  if (x === undefined || d === undefined)
+    throw new Error('internal error: the new Ed25519 key was exported without x or d');
   return { ...pendingFile(purpose, x, timeMs), d };
 }
 

@@ -88,7 +88,7 @@ export class KeyRing {
     for (const [kid, text] of ring.#folder.read()) {
       ring.#collectDamage(kid, () => {
         const key = Key.of(parseKeyFile(text));
-        if (key.kid !== kid) throw new KeyFileError(`contains key ${key.kid}`);
+        if (key.kid !== kid) throw new KeyFileError(`contains key ${key.kid}, which does not match the file name`);
         ring.#put(key);
       });
     }

@@ -92,7 +92,7 @@ export function followsLife(storage: LedgerStorage, hashAt: (index: number) => H
   return kinds.range(lifeKind, 0, kinds.count(lifeKind)).some((index) => {
     const canonical = storage.canonical(index);
     if (canonical === undefined || !equalHashes(leafHash(sha256, canonical), hashAt(index)))
-      throw new DamagedError(`entry ${index} is missing or does not hash to its leaf`);
+      throw new DamagedError(`entry ${index} is missing or does not match its leaf hash`);
     const { kind, data } = parsed(canonical);
     if (kind !== lifeKind) throw new DamagedError(`entry ${index} is indexed under the wrong kind`);
     const { life: begun, previous, events_life } = data as unknown as LifeData;

@@ -34,7 +34,7 @@ export interface ComparedLog {
  * Compares the log with the positions recorded by the event database. The positions reveal an older ledger.mdb even if
  * anchor and journal are missing.
  *
- * Positions count only in the life in which they were recorded. A database that has not entered the current life yet
+ * Positions apply only to the life in which they were recorded. A database that has not entered the current life yet
  * may have records of entries that this life abandoned. The database has these entries logged again when it enters the
  * life (lost-entries.ts). Lives are distinguished by their ids, because clocks may be wrong. A database that has
  * entered a life that this log does not have proves that this is an earlier copy of the log, or a different log.

@@ -17,9 +17,9 @@ interface AgeRecord {
   /** Fingerprints of the last two transactions. */
   readonly last?: readonly number[];
   /**
-   * Why siem.mdb is an older copy than the one last used in this folder. Set from the first start with the older file
-   * until the newer file is back or the operator accepts the older file. Until then the other fields describe the newer
-   * file.
+   * Reason why siem.mdb is treated as older than the copy last used in this folder. Set from the first start with the
+   * older file until the newer file is back or the operator accepts the older file. Until then, the other fields
+   * describe the newer file.
    */
   readonly older?: string;
   /**
@@ -54,7 +54,7 @@ export class StoreAge {
     else this.#isBack = found !== undefined && this.#record.last?.includes(fingerprint(found)) === true;
   }
 
-  /** Why siem.mdb is an older copy than the one last used in this folder; undefined unless it is older. */
+  /** Reason why siem.mdb is treated as older than the copy last used in this folder; undefined if it is not older. */
   get older(): string | undefined {
     return this.#record.older;
   }
@@ -76,7 +76,7 @@ export class StoreAge {
     else if (this.#isBack) this.#clearOlder();
   }
 
-  /** Records that the operator accepts the older database beside a log of this size. */
+  /** Records that the operator accepts the older database for a log of this size. */
   async accept(size: number): Promise<void> {
     this.#clearOlder();
     this.#record = { ...this.#record, accepted: size };

@@ -30,7 +30,7 @@ export interface BundleNotes {
   signed?(): string | undefined;
 }
 
-/** Returns the leaf with everything that an offline verifier needs, against this head. */
+/** Returns the leaf with everything that an offline verifier needs, as of this head. */
 export function makeBundle(parts: BundleParts, query: LeafQuery, head: SignedHead, notes: BundleNotes): ProofBundle {
   const { prover, keys } = parts;
   const { leaf_index, audit_path } = prover.inclusion(query, head.size);

@@ -108,7 +108,7 @@ export class LedgerReads {
     });
   }
 
-  /** Returns the leaf with everything that an offline verifier needs, against the latest visible head. */
+  /** Returns the leaf with everything that an offline verifier needs, as of the latest visible head. */
   bundle(leaf: LeafQuery, notes: BundleNotes): ProofBundle {
     const { storage, nodes, keys, heads, verified } = this.#parts;
     const parts = { storage, nodes, keys: keys(), prover: this.#prover, checkpoints: this.#checkpoints };

@@ -72,7 +72,7 @@ export class Prover {
    * Returns an existing leaf. If `kinds` is given, also checks that the entry is of one of these kinds, because the
    * index of kinds is not part of the tree and may be wrong.
    *
-   * @throws DamagedError unless the bytes hash to the leaf and are of one of `kinds`
+   * @throws DamagedError unless the entry matches its leaf hash and is of one of `kinds`
    */
   leafAt(index: number, kinds?: readonly string[]): StoredLeaf {
     const { storage, nodes } = this.#parts;
@@ -125,12 +125,12 @@ export class Prover {
   }
 }
 
-/** Returns the bytes of an existing entry. @throws DamagedError unless they hash to the leaf */
+/** Returns the bytes of an existing entry. @throws DamagedError unless they match the leaf hash */
 export function verifiedEntry(storage: LedgerStorage, nodes: VerifiedNodes, index: number): Uint8Array<ArrayBuffer> {
   const canonical = storage.canonical(index);
   if (canonical === undefined) throw new DamagedError(`entry ${index} is missing`);
   if (!nodes.hasHash({ level: 0, index }, leafHash(sha256, canonical)))
-    throw new DamagedError(`entry ${index} does not hash to its leaf`);
+    throw new DamagedError(`entry ${index} does not match its leaf hash`);
   return canonical;
 }
 

@@ -239,7 +239,7 @@ export class SnapshotReader implements LogReader {
     this.#storage.refresh();
     const head = this.#storage.latestHead();
     const [known, last] = [this.#latest, head];
-    // The head in memory was verified. If the row still has its size and time, the scrub finds any later damage of the
+    // The head in memory was verified. If the row still has its size and time, the scrub finds any later damage to the
     // row.
     if (known?.size !== last?.size || known?.timestampNs !== last?.timestampNs) this.#latest = head;
   }

@@ -32,9 +32,9 @@ interface Page {
 /**
  * Stored nodes of the tree, each verified against the signed head before it is returned.
  *
- * A node is valid if it hashes, together with its sibling, to its parent, and the parent is valid. Full pages end at a
- * node of the page above; the complete subtrees on the right edge must fold to the root of the latest head. A proof
- * from a page that was just read costs eight additional hashes, a proof from cached pages costs none.
+ * A node is valid if it hashes, together with its sibling, to its parent, and the parent is valid. The root of a full
+ * page is a node of the page above; the complete subtrees on the right edge must fold to the root of the latest head. A
+ * proof from a page that was just read costs eight additional hashes, a proof from cached pages costs none.
  */
 export class VerifiedNodes {
   readonly #storage: LedgerStorage;
@@ -239,7 +239,7 @@ function hashOf({ bytes, width }: Page, row: number, column: number): Hash {
   return bytes.slice(start, start + hashBytes);
 }
 
-/** Returns the error for a damaged page. Damage of a page that is not full is damage of the right edge. */
+/** Returns the error for a damaged page. Damage to a page that is not full is damage to the right edge. */
 function damagedPage({ address, width }: Pick<Page, 'address' | 'width'>, how: string): DamagedError {
   const Fault = width === pageColumns ? DamagedError : EdgeDamagedError;
   return new Fault(`page ${address.level}/${address.index} ${how}`);

@@ -32,7 +32,7 @@ export class HeadHistory {
       const numbered = this.#numbered();
       const last = numbered === 0 ? undefined : this.#place(numbered - 1);
       if (last?.timestampNs !== lastHead(this.#heads, { reverse: true, limit: 1 })?.timestampNs)
-        throw new DamagedError(`the history of heads ends at number ${numbered}`);
+        throw new DamagedError(`the history of ${numbered} heads does not end with the latest head`);
       this.#count = numbered;
     }
     return this.#count;
@@ -55,7 +55,7 @@ export class HeadHistory {
     );
   }
 
-  /** Forgets the number of heads. A reader calls it before each snapshot. */
+  /** Forgets the number of heads. Readers call this method before each snapshot. */
   refresh(): void {
     this.#count = undefined;
   }
@@ -121,7 +121,7 @@ export function encodeHeadRow(head: SignedHead): Buffer {
 
 function headOfRow(value: Buffer): SignedHead {
   const head = readHeadValue(value);
-  if (head === undefined) throw new DamagedError('a row of the heads is malformed');
+  if (head === undefined) throw new DamagedError('malformed row in the table heads');
   return head;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Finds a leaf by its hash, without a random disk page for each append.
  *
- * Leaf hashes are random, so an ordinary index would touch a different page for each. Here the newest leaves,
+ * Leaf hashes are random, so an ordinary index would touch a different page for each. In this index, the newest leaves,
  * up to 65,536, are an array in memory (their first four bytes in order: 256 kB, searched whole in 20 µs).
  * The commit that fills the array writes it as a segment of 256 buckets by the first byte of the hash
  * (leaf-rows.ts), and the array starts empty again. Segments are merged as the log grows (leaf-runs.ts).

@@ -1,8 +1,8 @@
 /**
  * Merges segments of the leaf-hash index as the log grows, so that a search reads few buckets: 16 segments (level 0)
- * become a run of level 1, and 16 runs of level 1 become a run of level 2. A bucket has 256 rows on every level: a
- * segment has 256 buckets, by the first byte of the hash; a run of level 1 has 4096 buckets, by the first twelve bits.
- * At 10 million leaves a search reads about 20 buckets, instead of 152 with segments alone.
+ * become a run of level 1, and 16 runs of level 1 become a run of level 2. A bucket has about 256 rows on every level:
+ * a segment has 256 buckets, by the first byte of the hash; a run of level 1 has 4096 buckets, by the first twelve
+ * bits. At 10 million leaves a search reads about 20 buckets, instead of 152 with segments alone.
  *
  * A slice is one bucket of 16 runs and becomes 16 buckets of the next level (0.2 ms, 28 kB). One slice is
  * merged every 1024 leaves, from the size onwards at which its sources are complete. This spreads the work

@@ -69,7 +69,7 @@ export interface Cell {
 export class EventFold implements FlowConsumer {
   readonly #hash: KeyedHash;
   readonly #now: () => number;
-  /** Cells by start; half a millisecond is added to the keys of hours. */
+  /** Cells by start. Keys of hours have half a millisecond added, so that they differ from keys of minutes. */
   readonly #cells = new Map<number, Cell>();
   #size = 0;
   /** Time of receipt of the newest event; 0 before the first event. */
@@ -120,7 +120,7 @@ export class EventFold implements FlowConsumer {
     this.#received = 0;
   }
 
-  /** Adds an amount to a counter, in the bucket of a time. */
+  /** Adds `by` to a counter, in the bucket that contains the time. */
   count(counter: Counter, timeMs: number, by: number): void {
     this.#cellAt(timeMs, this.#floors())?.rollup.add(counter, by);
   }

@@ -1,7 +1,7 @@
 import type { AddressList } from '../../events/format/column-readers.ts';
 import { addressWord } from '../../net/ip.ts';
 
-/** Maximum characters of a text that are hashed: about twice the maximum of DNS names. */
+/** Maximum characters of a text that are hashed: about twice the maximum length of a DNS name. */
 const hashedCharacters = 512;
 
 /**
@@ -21,7 +21,7 @@ export class KeyedHash {
   }
 
   /**
-   * Hashes an address of a block's list. The hash of an IPv4 address does not depend on the form in which it is
+   * Hashes an address in a block's list. The hash of an IPv4 address does not depend on the form in which it is
    * stored.
    */
   address(list: AddressList, index: number): number {

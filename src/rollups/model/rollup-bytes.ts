@@ -12,7 +12,7 @@ import { counters, distincts, type Fineness, Rollup, tops } from './rollup.ts';
  *        for each entry: length of its name in UTF-8, name, events and their error, bytes and their error
  * ```
  *
- * Numbers of lists have a variable length: seven bits per byte, the lowest bits first. The eighth bit is set if more
+ * Numbers in lists have a variable length: seven bits per byte, the lowest bits first. The eighth bit is set if more
  * bytes follow.
  */
 export function encodeRollup(rollup: Rollup): Buffer {

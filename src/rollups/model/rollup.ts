@@ -33,7 +33,7 @@ export type Top = (typeof tops)[number];
 export interface Fineness {
   readonly hashes: number;
   readonly entries: number;
-  /** Maximum of sums of bytes. */
+  /** Maximum value of a sum of bytes. */
   readonly bytes: number;
 }
 

@@ -8,13 +8,13 @@ export type Metric = (typeof metrics)[number];
 
 /** The requested times in epoch milliseconds. All times except `now` are starts of buckets of `unit`. */
 export interface RollupQuery {
-  /** Width of the buckets of series. */
+  /** Width of the buckets in the series. */
   readonly unit: Level;
   /** Start of the window [from, now]. */
   readonly from: number;
   /** Start of the previous window [previousFrom, from). */
   readonly previousFrom: number;
-  /** Start of series, at or before `from`. */
+  /** Start of the series, at or before `from`. */
   readonly seriesFrom: number;
   readonly now: number;
 }

@@ -4,7 +4,7 @@ import { AlertTally } from '../model/view.ts';
 import { floorOf, keyOf, removeOld } from './rollup-tables.ts';
 import type { RollupTables } from './tables.ts';
 
-/** Maximum old buckets that are removed when a new bucket begins. */
+/** Maximum number of old buckets that are removed when a new bucket begins. */
 const removedAtOnce = 64;
 
 type Counted = Pick<AlertRow, 'alert'>;

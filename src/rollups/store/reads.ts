@@ -101,7 +101,7 @@ function readSeries(tables: RollupTables, query: RollupQuery, deltas: readonly C
   return series;
 }
 
-/** Returns the distinct counts of the buckets of a level that have deltas, including the deltas. */
+/** Returns distinct counts for each bucket that has deltas: the stored counts, merged with the deltas. */
 function touched(tables: RollupTables, unit: Level, from: number, deltas: readonly Cell[]): Map<number, Rollup> {
   const buckets = new Map<number, Rollup>();
   for (const { start, rollup } of deltas) {

@@ -4,7 +4,7 @@ import { limits } from '../../limits.ts';
 import { type Level, levels, startOf, widthMs } from '../model/levels.ts';
 import { distincts, type Fineness, type Rollup } from '../model/rollup.ts';
 
-/**
+/*
  * The rollups in siem.mdb:
  *
  * ```
@@ -15,6 +15,8 @@ import { distincts, type Fineness, type Rollup } from '../model/rollup.ts';
  * A commit writes one small row; pending deltas are periodically added to the buckets. Readers combine
  * buckets and deltas.
  */
+
+/** The key of a bucket: the index of its level, and its start. */
 export type BucketKey = [level: number, start: number];
 
 export interface RollupState {

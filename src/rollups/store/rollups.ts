@@ -41,7 +41,7 @@ export interface RollupsOptions {
 const entriesPerRow = 16;
 /** Minimum number of events processed per transaction while rollups are built from stored events. */
 const buildRows = 65_536;
-/** Maximum old buckets of a level that are removed at a time. */
+/** Maximum number of old buckets of a level that are removed at a time. */
 const removedAtOnce = 256;
 
 /**
@@ -54,7 +54,7 @@ export class Rollups implements TransactionalState {
   readonly #transaction: (write: () => void) => void;
   /** Counts that are not written yet: of assets and services, and of events while rollups are built. */
   readonly #fold: EventFold;
-  /** Sums of the projector that are not written yet. */
+  /** Sums from the projector that are not written yet. */
   #taken: NonNullable<Delta['sums']>[] = [];
   /** Number and bytes of the deltas in the table; undefined until the deltas are counted. */
   #waiting: { rows: number; bytes: number } | undefined;
@@ -163,7 +163,7 @@ export class Rollups implements TransactionalState {
     this.#transaction(() => this.#putState({ ...this.#state, built: true, alerts_by: 'last_seen' }));
   }
 
-  /** Counts some of the events in [from, to), and returns the sequence at which to continue. */
+  /** Adds some of the events in [from, to) to the rollups, and returns the sequence at which to continue. */
   #count(
     events: EventStore,
     memory: ConnectionMemory,
@@ -241,7 +241,7 @@ export class Rollups implements TransactionalState {
   }
 }
 
-/** Groups the cells of a level by the start of their bucket. Minute buckets do not include cells of hours. */
+/** Groups cells by the start of their bucket in a level. Minute buckets do not include the cells of whole hours. */
 function byBucket(cells: Iterable<Cell>, level: Level): Map<number, Cell[]> {
   const buckets = new Map<number, Cell[]>();
   for (const cell of cells) {

@@ -34,7 +34,7 @@ export class IntelLists {
     this.#parts = parts;
   }
 
-  /** Creates a list. @throws INVALID_REQUEST naming the field; CONFLICT if a limit of lists or indicators is reached */
+  /** Creates a list. @throws INVALID_REQUEST naming the field; CONFLICT if a limit on lists or indicators is reached */
   async create(bytes: ArrayBuffer, by: Actor): Promise<IntelChanged> {
     const { rest, content } = await this.#read(bytes);
     const input = validateBody(routes.createIntel, withContent(rest, content));
@@ -52,8 +52,8 @@ export class IntelLists {
   /**
    * Changes a list.
    *
-   * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST naming the field; CONFLICT if a limit of lists or indicators is
-   *   reached
+   * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST naming the field; CONFLICT if a limit on lists or indicators
+   *   is reached
    */
   async update(id: string, bytes: ArrayBuffer, by: Actor, version?: number): Promise<IntelChanged> {
     const { rest, content } = await this.#read(bytes);
@@ -97,7 +97,7 @@ export class IntelLists {
   }
 }
 
-/** Returns the body for validation, with an empty text instead of the content, if any. */
+/** Returns the body for validation. The content, if any, is replaced with an empty text. */
 function withContent(rest: unknown, content: ReadIntel['content']): unknown {
   return content === undefined ? rest : { ...(rest as object), content: '' };
 }

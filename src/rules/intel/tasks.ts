@@ -30,7 +30,7 @@ export function intelTasks(reader: Pick<StoreReader, 'listIntel' | 'listIndicato
   return {
     /**
      * Reads the body. Throws INVALID_REQUEST for invalid JSON, and PAYLOAD_TOO_LARGE if the body without its `content`
-     * field exceeds the limit of other bodies.
+     * field exceeds the limit for other bodies.
      */
     readIntel: ({ bytes, home }: IntelBody): ReadIntel => {
       const body = parseJson(new Uint8Array(bytes));

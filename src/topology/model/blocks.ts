@@ -26,7 +26,7 @@ function ipv4Node(nodes: Nodes, value: number, role: Role): number {
   return nodes.add(0, 0, mapped, (value & 0xffffff00) >>> 0, 120, role === roles.site ? 1 : 0);
 }
 
-/** Returns the node of an address of a list. */
+/** Returns the node of an address in a list. */
 export function addressNode(nodes: Nodes, list: AddressList, index: number, role: Role): number {
   if (list.v4 !== undefined) return ipv4Node(nodes, list.v4[index]!, role);
   const word = (place: number): number => addressWord(list.bytes, 16 * index + 4 * place);
@@ -61,7 +61,7 @@ export function subnetOf(nodes: Nodes, from: Blocks, node: number): number {
 }
 
 /**
- * Returns the replacement for blocks when the graph is full: the network of a home block, and a single block
+ * Returns the replacement for a block when the graph is full: the network of a home block, and a single block
  * for all outside addresses.
  */
 export function collapsed(nodes: Nodes, from: Blocks, node: number): number {

@@ -1,6 +1,6 @@
 /**
- * Selects the `max` numbers that come first in a given order. A heap has on top the selected number that comes last, so
- * most numbers need one comparison. In the worst case, n numbers need n · log(max) comparisons.
+ * Selects the `max` numbers that come first in a given order. The top of a heap is the selected number that comes last,
+ * so most numbers need one comparison. In the worst case, n numbers need n · log(max) comparisons.
  */
 export class Busiest {
   readonly #max: number;

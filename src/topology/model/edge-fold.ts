@@ -12,7 +12,7 @@ export const hourMs = 3_600_000;
 const maxProtocolLength = 32;
 
 /**
- * Sums flows to edges, by the hour in which the flows began.
+ * Sums flows into edges, by the hour in which the flows began.
  *
  * The result must not grow with an attacker's input. A home target that did not answer is represented by its
  * network, so scans and forged targets do not create nodes. External hosts are represented by their networks.
@@ -28,7 +28,7 @@ export class EdgeFold implements FlowConsumer {
   /** Start of the hour of the previous flow. */
   #hourStart = Number.NaN;
   #horizon = Number.NEGATIVE_INFINITY;
-  /** Protocol name of the last row, which most consecutive rows share. */
+  /** Protocol name of the last flow. Most consecutive flows have the same name. */
   #app = '';
   #protocols: readonly string[] = [];
 

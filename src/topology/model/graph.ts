@@ -10,7 +10,7 @@ import type { Segment } from './segment.ts';
 
 export interface GraphQuery {
   readonly groupBy: 'host' | 'subnet';
-  /** Addresses from which nodes up to `depth` edges away are shown; absent to show all nodes. */
+  /** Only nodes up to `depth` edges away from these addresses are shown; absent to show all nodes. */
   readonly focus?: readonly string[];
   readonly depth: number;
   /** Maximum number of nodes shown. */
@@ -46,7 +46,7 @@ interface Graph {
 }
 
 /**
- * Builds the graph of several segments. The first pass reads the totals of all edges; the second pass reads the
+ * Builds the graph from several segments. The first pass reads the totals of all edges; the second pass reads the
  * ports, protocols and names of the shown part. A million edges take less than a second, and 120 MB, which are
  * released afterwards.
  *
@@ -147,8 +147,8 @@ class Whole {
   }
 
   /**
-   * Returns for each node the number of edges between the focus and the node, in either direction, plus 1. Returns 0
-   * for nodes that are more than `depth` edges away.
+   * Returns, for each node, the length of the shortest path to the focus plus 1; 0 for nodes more than `depth` edges
+   * away. Edges count in both directions.
    */
   near(depth: number): Uint8Array {
     const away = new Uint8Array(this.nodes.count);

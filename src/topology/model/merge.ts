@@ -74,7 +74,7 @@ class Cursor {
     this.texts = this.segment.textsIn(edges);
   }
 
-  /** Returns the number of a node of the segment among the nodes of the edges. */
+  /** Returns the number that a node of the segment has in the edges. Adds the node to the edges if necessary. */
   node(node: number): number {
     const known = this.#nodes[node]!;
     if (known >= 0) return known;

@@ -135,9 +135,7 @@ export interface Blocks {
   readonly home: Uint8Array;
 }
 
-/**
- * Returns a 32-bit hash, evenly distributed for any addresses (the finaliser of MurmurHash3, after every word).
- */
+/** Returns a 32-bit hash, evenly distributed for any addresses. Uses the finaliser of MurmurHash3. */
 export function hashBlock(w0: number, w1: number, w2: number, w3: number, prefix: number, seed: number) {
   let hash = finish(seed ^ w3);
   hash = finish(hash ^ w2 ^ (prefix << 24));

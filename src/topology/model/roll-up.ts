@@ -12,7 +12,7 @@ export function bucketIn(level: Level, hour: number): number | undefined {
   return level === 'hour' ? hour : Math.floor(hour / 24);
 }
 
-/** Sums segments of hours to the buckets of a level; without a level, to the same hours. */
+/** Sums segments of hours into the buckets of a level; without a level, into the same hours. */
 export function rollUp(segments: readonly Segment[], level: Level | undefined, seed = 0): Edges {
   const edges = new Edges(seed);
   for (const segment of segments) {

@@ -24,14 +24,14 @@ export interface Step {
   readonly fresh: Fresh;
   /** Names of the step's hosts; hosts without a name are absent. */
   readonly names: Readonly<Record<string, NodeName>>;
-  /** Hosts of the graph whose name, asset or risk changed. */
+  /** Hosts in the graph whose name, asset or risk changed. */
   readonly renamed: readonly string[];
 }
 
 interface UpdateView {
   readonly groupBy: 'host' | 'subnet';
   /**
-   * Limits edges to those whose source or target is in at least one range of each list. Without lists, all edges are
+   * Only edges whose source or target is in at least one range of each list are included. Without lists, all edges are
    * included.
    */
   readonly ends: readonly (readonly AddressRange[])[];

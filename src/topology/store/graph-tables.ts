@@ -2,7 +2,7 @@ import type { Floors } from '../model/range-buckets.ts';
 import type { Level } from '../model/roll-up.ts';
 import type { NodeName } from '../model/update.ts';
 
-/**
+/*
  * The graph of flows in siem.mdb:
  *
  * ```
@@ -14,6 +14,8 @@ import type { NodeName } from '../model/update.ts';
  * A checkpoint writes one small row; readers combine the runs with the steps after `taken`. Steps are stored
  * as long as subscribers may request them.
  */
+
+/** A step, except its edges. */
 export interface StepRow {
   /**
    * Whether subscribers receive the step. If the step is too large for subscribers, the row has no other fields, and
@@ -25,7 +27,7 @@ export interface StepRow {
   /** Encoded `nodes` of `Fresh`; absent if only names changed. */
   readonly freshNodes?: Uint8Array;
   readonly names?: Readonly<Record<string, NodeName>>;
-  /** Addresses of hosts of the graph whose name, asset or risk changed. */
+  /** Addresses of hosts in the graph whose name, asset or risk changed. */
   readonly renamed?: readonly string[];
 }
 
@@ -43,7 +45,7 @@ export interface RunSegment {
   readonly bytes: number;
 }
 
-/** Segments in ascending order of rows. */
+/** The segments of a run, in the order of their rows. */
 export type RunRow = readonly RunSegment[];
 
 /** Description of the runs, updated in the same transaction as the runs. */

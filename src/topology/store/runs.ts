@@ -74,7 +74,7 @@ export function withinRows(
   return { runs: left, floor: first, gone };
 }
 
-/** Returns whether all runs except the largest have more segments than half of `maxRows` rows need. */
+/** Returns whether the runs other than the largest together have more segments than `maxRows` / 2 rows need. */
 export function isCrowded(runs: readonly RunRow[], maxRows: number): boolean {
   return runs.flat().length - largestOf(runs).length > maxRows / 2 / maxSegmentRows;
 }

@@ -41,7 +41,7 @@ export function* segmentsAfter(tables: TopologyTables, seq: number): Generator<S
     for (const bytes of value) yield new Segment(bytes);
 }
 
-/** Stores encoded segments under ids from `id` on. Returns descriptions of the segments. */
+/** Stores encoded segments under consecutive ids, starting with `id`. Returns descriptions of the segments. */
 export function putSegments(
   tables: TopologyTables,
   encoded: readonly Uint8Array<ArrayBuffer>[],

@@ -60,7 +60,7 @@ interface Job extends Neighbours {
 }
 
 /**
- * The graph of flows, in the store thread. The projector sums flows to edges. `write`, at the end of a transaction,
+ * The graph of flows, in the store thread. The projector sums flows into edges. `write`, at the end of a transaction,
  * stores the edges as a step, which subscribers of the channel also receive. `mergeSome` does background work, in
  * separate transactions. After a crash, flows that were only in memory are processed again from the stored checkpoint,
  * and segments of an unfinished merge are removed at the next start.
@@ -68,7 +68,7 @@ interface Job extends Neighbours {
  * The rows of each level are bounded, even if new edges arrive faster than the background work merges them:
  *
  * - After a merge, the oldest buckets of a level are removed until its largest run has at most `hourRows` or `dayRows`
- *   rows. The largest run of all time has one row for each edge.
+ *   rows. The largest run of level `ever` has one row for each edge.
  * - The other runs may repeat rows of the largest run. If the other runs have more than half as many segments as the
  *   limit, `write` also merges: `mergedPerRow` rows for each row that it adds, which slows ingest down. A write of
  *   20,000 rows merges 20 segments, in about 20 ms each. Until a large merge ends, these runs grow to at most the
@@ -125,7 +125,7 @@ export class Topology {
     return this.#known.edges;
   }
 
-  /** Number of sorted runs that hold the edges, of all levels. */
+  /** Number of sorted runs that hold the edges, in all levels. */
   get runs(): number {
     return levels.reduce((sum, level) => sum + this.#stateNow().runs[level].length, 0);
   }

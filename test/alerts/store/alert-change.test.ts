@@ -103,7 +103,7 @@ describe('a change', () => {
   });
 
   test.for(['01900000-0000-7000-8000-000000000001', 'no uuid', '', 'x'.repeat(5000)])(
-    'of an unknown alert is NOT_FOUND: %s',
+    'to an unknown alert is rejected with NOT_FOUND: %s',
     async (id) => {
       const { store, reader } = opened();
       await expect(store.changeAlert(id, {}, analyst)).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -1,4 +1,4 @@
-/** Summary alerts: floods of alerts of one rule, and attacks hidden in them. */
+/** Summary alerts: floods of alerts from one rule, and attacks hidden in the floods. */
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/contract/resources/alert.ts';
 import type { Finding } from '../../../src/events/finding.ts';
@@ -51,7 +51,7 @@ describe('findings from many forged addresses', () => {
     ['at hosts across the home network', (n) => `10.0.${(n >> 3) & 255}.${n & 255}`],
     ['between external hosts', (n) => forged(n + 7)],
   ];
-  test.for(cases)('%s: 40,000 findings of 50 rules within a minute give 50 visible alerts', async ([, destination]) => {
+  test.for(cases)('%s: 40,000 findings of 50 rules in a minute create 50 visible alerts', async ([, destination]) => {
     const there = opened({ home });
     await commit(there, all(destination), 10_000);
     const alerts = alertsOf(there);
@@ -295,7 +295,7 @@ describe('a flood', () => {
   });
 });
 
-describe('a flood of many rules of one source', () => {
+describe('a flood from many rules of one source', () => {
   const many = (n: number, from = 0) =>
     Array.from({ length: n }, (_, i) =>
       finding({

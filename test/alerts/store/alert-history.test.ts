@@ -21,7 +21,7 @@ async function raised(open: Opened, ...findings: Parameters<typeof finding>) {
 }
 
 describe('the history of an alert', () => {
-  test('records what findings and users did, with author and time, but not each occurrence', async () => {
+  test('records changes by findings and users, with author and time, but not each occurrence', async () => {
     const open = opened();
     const { store, clock } = open;
     const id = await raised(open);

@@ -77,7 +77,7 @@ const findings = fc.record(
     title: fc.constantFrom('a', 'b'),
     severity: fc.constantFrom(...severities),
     confidence: fc.constantFrom(0.2, 0.5, 0.9),
-    // These times allow at most as many alerts of one key as there are stored intervals.
+    // With these times, a key has no more alerts than the store keeps intervals for the key.
     timestamp: fc.integer({ min: 0, max: 48 }).map((n) => start + n * 600_000),
     evidence: fc.integer().map((n) => ({ n })),
     about: fc.constantFrom('a.example', 'b.example'),

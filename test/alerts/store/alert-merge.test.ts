@@ -30,7 +30,7 @@ describe('occurrences', () => {
     ['between two alerts, nearer to the later alert', [0, 100, 55], [1, 2]],
     ['late for the first of three alerts', [0, 100, 200, 5], [2, 1, 1]],
   ];
-  test.for(cases)('%s: at minutes %j, alerts count %j', async ([, minutes, counts]) => {
+  test.for(cases)('%s: findings at minutes %j become alerts with counts %j', async ([, minutes, counts]) => {
     expect((await merged(at(...minutes))).map(({ count }) => count)).toEqual(counts);
   });
 
@@ -49,7 +49,7 @@ describe('occurrences', () => {
     ['another title and severity', { title: 'x', severity: 'critical' }, 1],
     ['another spelling of the address', { src_ip: '::ffff:192.0.2.1' }, 1],
   ];
-  test.for(others)('are merged if rule and addresses are equal: %s %j gives alerts: %d', async ([, changes, count]) => {
+  test.for(others)('are merged if rule and addresses are equal: %s %j, alerts: %d', async ([, changes, count]) => {
     expect(await merged([[finding(), finding(changes)]])).toHaveLength(count);
   });
 
@@ -138,7 +138,7 @@ describe('recurrence', () => {
 });
 
 describe('the log', () => {
-  test('gets an alert once, when its severity first reaches high', async () => {
+  test('receives an alert once, when its severity first reaches high', async () => {
     const { store, notices } = opened();
     await store.commit(batchOf([finding({ severity: 'medium' })]));
     expect(await store.outbox(10)).toEqual([]);
@@ -156,7 +156,7 @@ describe('the log', () => {
     ]);
   });
 
-  test('gets an alert whose severity a user raised, with the user as the actor', async () => {
+  test('receives an alert whose severity a user raised, with the user as the actor', async () => {
     const { store } = opened();
     const { alerts } = await store.commit(batchOf([finding()]));
     await store.changeAlert(alerts[0]!.alert.id, { severity: 'high' }, analyst);
@@ -165,7 +165,7 @@ describe('the log', () => {
     expect(await store.outbox(10)).toMatchObject([{ kind: 'alert.raised', actor: analyst.id }]);
   });
 
-  test('gives the alert its position in the log, once', async () => {
+  test('returns a position that is stored in the alert once', async () => {
     const { store, reader, notices } = opened();
     const { alerts } = await store.commit(batchOf([finding({ severity: 'high' })]));
     const [row] = await store.outbox(10);
@@ -180,7 +180,7 @@ describe('the log', () => {
     expect(await store.outbox(10)).toEqual([]);
   });
 
-  test('gets bounded, well-formed texts for any input of a sensor', async () => {
+  test('receives bounded, well-formed texts for any sensor input', async () => {
     const { store } = opened();
     const text = `${'\u0001'.repeat(4000)}\ud800`;
     await store.commit(
@@ -201,7 +201,7 @@ describe('the log', () => {
   });
 });
 
-test('findings about different things between the same hosts are different alerts', async () => {
+test('findings about different things between the same hosts become different alerts', async () => {
   const { store, reader } = opened();
   const about = (name: string) => finding({ about: name, domain: name });
   await store.commit(batchOf([about('a.example'), about('b.example'), about('a.example'), finding()]));

@@ -93,7 +93,7 @@ test('groups by counted attributes equal the groups of complete alerts, for any 
     }
 });
 
-test('a file of an earlier version gets the counted attributes when it is opened', async () => {
+test('opening a store from an earlier version rebuilds the attributes used for alert counts', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-facts-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const before = openStore({ dataDir, alertWindowMs: hour });

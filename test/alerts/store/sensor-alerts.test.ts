@@ -8,7 +8,7 @@ import { batchOf, everything, finding, opened, resources } from '../../store/ope
 
 const folder = resolve(process.env.CANDOR_SHARED ?? '../shared', 'data/suricata');
 
-/** Returns the alerts of an EVE file, with the attributes that decide on merging. */
+/** Returns findings for the alerts in an EVE file, with the attributes that determine merging. */
 function findings(name: string): Finding[] {
   const bytes = readFileSync(join(folder, name));
   const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
@@ -27,7 +27,7 @@ function findings(name: string): Finding[] {
     );
 }
 
-describe.skipIf(!existsSync(folder))('alerts of real sensors', () => {
+describe.skipIf(!existsSync(folder))('alerts from real sensors', () => {
   for (const batchSize of [1, 100, 2000])
     test(`of two rules, 1,162 in all, become 18 alerts with 581 per rule, in batches of ${batchSize}`, async () => {
       const { store, reader } = opened();

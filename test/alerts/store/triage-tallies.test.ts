@@ -37,7 +37,7 @@ test('tallies of rules and addresses are bounded: the tallies with the oldest ve
   expect(Math.max(...sources)).toBe(1199);
   expect(Math.min(...sources)).toBeGreaterThan(1100);
 
-  // A learned verdict can be undone even after its tallies were removed.
+  // The effect of a verdict can be undone even after its tallies were removed.
   for (const [n, taught] of lessons.entries()) {
     const row = { ...judged(n), ...taught };
     root.transactionSync(() => triage.taughtBy(row, { ...row, alert: { ...row.alert, verdict: 'test' } }, 2000));

@@ -83,8 +83,8 @@ describe('every alert is triaged', () => {
   });
 });
 
-describe('verdicts of analysts are learned', () => {
-  test('after 20 false positives of a rule its next alert gets that verdict, with the reason', async () => {
+describe("the model learns from analysts' verdicts", () => {
+  test('and gives the next alert of a rule the same verdict and the reason, after 20 false positives', async () => {
     const { store, reader } = opened({ home });
     const alerts = await raised(store, hosts(20, { severity: 'medium' }));
     for (const { id } of alerts) await change(store, id, { verdict: 'false_positive', status: 'resolved' });
@@ -102,7 +102,7 @@ describe('verdicts of analysts are learned', () => {
     expect(model.validation.exact + model.validation.same_side).toBeGreaterThan(10);
   });
 
-  test('once for each alert, even if its verdict changes often; a verdict that teaches nothing, such as duplicate, undoes the earlier one', async () => {
+  test('once per alert, even if the verdict changes often; the verdict duplicate undoes earlier verdicts', async () => {
     const around = opened({ home });
     const { store, reader } = around;
     const before = general(around);
@@ -119,7 +119,7 @@ describe('verdicts of analysts are learned', () => {
     expect(close(general(around), before)).toBe(true);
   });
 
-  test('and remain learned after further occurrences and restarts', async () => {
+  test('permanently, despite further occurrences and restarts', async () => {
     const { dataDir, store, reader, clock } = opened({ home });
     const [alert] = await raised(store, hosts(1));
     await change(store, alert!.id, { verdict: 'false_positive' });
@@ -142,14 +142,14 @@ describe('verdicts of analysts are learned', () => {
     await change(store, one!.id, { verdict: 'benign' });
     const before = reader.triageModel();
     const was = general(around);
-    // A finding of an event that no block of its batch has is a bug of the caller, and aborts the transaction.
+    // A finding whose event is in no block of its batch is a bug in the caller, and aborts the transaction.
     const bug = batchOf([finding({ event: { block: 7, row: 0 } })]);
     const [changed, failed] = await Promise.allSettled([
       store.changeAlert(two!.id, { verdict: 'true_positive' }, analyst),
       store.commit(bug),
     ]);
     expect([changed.status, failed.status]).toEqual(['fulfilled', 'rejected']);
-    // The change was applied again, separately, and the model learned it once.
+    // The change was applied again, separately, and the model learned from it once.
     await change(store, two!.id, { verdict: 'test' });
     const { updated_at: _, ...after } = reader.triageModel();
     expect(before).toMatchObject({ ...after, features: before.features });
@@ -186,7 +186,7 @@ describe("another model's verdict", () => {
     expect((await change(store, alert!.id, { note: 'x' })).ai_verdict?.model).toContain(localModel);
   });
 
-  test('does not remove alerts from the risk score; only a verdict of a user does', async () => {
+  test("does not remove alerts from the risk score; only a user's verdict does", async () => {
     const { store, reader } = opened();
     const asset = await store.createAsset({ name: 'db', ip_addresses: ['10.0.0.0'] }, analyst);
     const [alert] = await raised(store, hosts(1));

@@ -45,7 +45,7 @@ describe('faults', () => {
 });
 
 describe('rules', () => {
-  test('are copied with a new id, and with "(copy)" in the title unless the title is quoted', () => {
+  test('get a new id when copied, and "(copy)" in the title unless the title is quoted', () => {
     const copy = copyOf(firstRule('11111111-1111-4111-8111-111111111111'), 'another');
     expect(copy).toMatch(/^id: another$/m);
     expect(copy).not.toContain('11111111');
@@ -53,7 +53,7 @@ describe('rules', () => {
     expect(copyOf('title: "quoted"\nlevel: low', 'new')).toBe('id: new\ntitle: "quoted"\nlevel: low');
   });
 
-  test('have a range of characters for each line number; numbers beyond the end select the last line', () => {
+  test('have a character range for each line number; numbers beyond the end select the last line', () => {
     const text = 'one\ntwo\n\nfour';
     expect([1, 2, 3, 4, 9].map((line) => text.slice(...lineBounds(text, line)))).toEqual([
       'one',

@@ -26,7 +26,7 @@ test('a policy survives the round trip through the editor, and the service accep
   expect(checkRules(usual)).toHaveLength(operationIds.length);
 });
 
-test('every change offered by the table makes a policy that the service accepts', () => {
+test('every change offered by the table results in a policy that the service accepts', () => {
   for (const { operation, isFixed, isPublic, mayBePublic } of rowsOf(usual)) {
     if (isFixed) continue;
     if (mayBePublic) expect(() => checkRules(withPublic(usual, operation, !isPublic))).not.toThrow();

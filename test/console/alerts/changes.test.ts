@@ -47,7 +47,7 @@ describe('the optimistic update of an alert', () => {
   });
 });
 
-describe('decisions of other users', () => {
+describe('decisions by other users', () => {
   const seen = someAlert({ assignee: 'ana' });
 
   test('do not include new occurrences and notes', () => {

@@ -56,11 +56,11 @@ describe('a view', () => {
     [{ status: ['new', 'resolved'] }, 'all'],
     [{ not_status: ['new'] }, 'all'],
     [{ not_status: ['resolved', 'suppressed', 'archived'] }, 'open'],
-  ] as const)('chosen by default for the filters %j is named %s', (chips, view) => {
+  ] as const)('is chosen by default for the filters %j: %s', (chips, view) => {
     expect(usualView(chips)).toBe(view);
   });
 
-  test.each(views)('named %s makes a valid query of the list', (view) => {
+  test.each(views)('named %s makes a valid query for the list', (view) => {
     expect(() => parsed(filtersOf({}, view, 'ana'))).not.toThrow();
   });
 });
@@ -117,7 +117,7 @@ const questions = fc.tuple(fc.array(terms, { maxLength: 3 }), option(fc.constant
   }),
 );
 
-test('the browser matches changed alerts like the service', () => {
+test('the browser matches changed alerts as the service does', () => {
   fc.assert(
     fc.property(alerts, questions, (alert, filters) => {
       expect(stillMatches(alert, filters)).toBe(compileAlertFilter(parsed(filters))(alert));

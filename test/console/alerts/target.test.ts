@@ -10,7 +10,7 @@ const rows: AlertRow[] = ['a', 'b'].map((id) => ({
 }));
 const everything = { filter: { severity: ['high'] }, total: 4321 };
 
-test('the target is all matching alerts if all are selected, else the listed alerts', () => {
+test('the target is all matching alerts if all are selected, otherwise the selected rows', () => {
   expect(targetOf(rows, undefined)).toEqual({ rows });
   expect(targetOf(rows, everything)).toEqual(everything);
   expect(targetOf(rows.slice(0, 1), everything)).toEqual({ rows: rows.slice(0, 1) });

@@ -76,7 +76,7 @@ describe('the last-seen filter', () => {
   });
 });
 
-it('the address filter is a single address if it has exactly one value, which is not a block', () => {
+it('the address filter is a single address if its only value is not a block', () => {
   expect(onlyAddress(at('ip=10.0.0.1'))).toBe('10.0.0.1');
   expect(onlyAddress(at('ip=10.0.0.0/24'))).toBeUndefined();
   expect(onlyAddress(at('ip=10.0.0.1&ip=10.0.0.2'))).toBeUndefined();

@@ -146,7 +146,7 @@ test('the console creates a user, who signs in and sees no administrator functio
   await hers.getByRole('button', { name: 'Change password' }).click();
   await hers.getByText('Password changed.').waitFor(soon);
 
-  // The user's password change made a new version: the first attempt reports the conflict, the second succeeds.
+  // The user's password change created a new version, so the first attempt conflicts and the second succeeds.
   await detail(page).getByRole('button', { name: 'Suspend' }).click();
   await dialog(page).getByText(recorded).waitFor(soon);
   await dialog(page).getByRole('button', { name: 'Suspend' }).click();

@@ -301,7 +301,7 @@ describe('the alerts page', () => {
 
   test('reports that the alert in the URL does not exist', async () => {
     const page = await queue('/alerts?id=01a20228-8a9d-7f56-91d2-8da129653732');
-    await detail(page).getByText('There is no alert with this ID.').waitFor();
+    await detail(page).getByText('There is no alert with this ID').waitFor();
     expect(await violations(page)).toEqual([]);
   });
 
@@ -423,7 +423,7 @@ test('a tab counts the alerts that it lists, with any filters', async () => {
   await page.locator('[aria-current=page]').and(tab('All 1')).waitFor();
   await tab('Mine 0').waitFor();
   await tab('Open 0').click();
-  await page.getByText('No open alerts in this range.').waitFor();
+  await page.getByText('No open alerts in this range').waitFor();
   expect(new URL(page.url()).searchParams.get('view')).toBe('open');
   await tab('All 1').click();
   await row(page, 'Test rule 33').waitFor();

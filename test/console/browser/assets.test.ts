@@ -119,7 +119,7 @@ test('the console finds an asset by address, with its identity, risk and activit
 
 test('the console reports that no asset has an address, and suggests where to look', async () => {
   const page = await assets('/assets?ip=198.51.100.7');
-  await page.getByText('No asset has this address.').waitFor();
+  await page.getByText('No asset has this address').waitFor();
   await page.getByRole('link', { name: 'Show events' }).click();
   await page.waitForURL(/\/events\?.*ip=198\.51\.100\.7/);
   await page.locator('.events-count').getByText('1 network event', { exact: true }).waitFor();
@@ -195,7 +195,7 @@ test('the console creates an asset manually, and rejects an address of another a
 test('the console merges two assets, redirects the old link, and splits them again', async () => {
   const [from, into] = [await assetAt('10.1.0.4'), await assetAt('10.1.0.5')];
   const page = await assets(`/assets?id=${from.id}`);
-  await more(page, 'Merge into another asset …');
+  await more(page, 'Merge into another asset…');
   await dialog(page).getByLabel('Merge into').fill('10.1.0.5');
   await dialog(page)
     .getByRole('radio', { name: /10\.1\.0\.5/ })
@@ -209,11 +209,11 @@ test('the console merges two assets, redirects the old link, and splits them aga
   expect((await assetAt('10.1.0.4')).id).toBe(into.id);
 
   const old = await assets(`/assets?id=${from.id}`);
-  await detail(old).getByText('This asset was merged into another one.').waitFor();
+  await detail(old).getByText('This asset was merged into another one').waitFor();
   await detail(old).getByRole('link', { name: 'Show that asset' }).click();
   await detail(old).getByRole('heading', { name: '10.1.0.5' }).waitFor();
 
-  await more(page, 'Split …');
+  await more(page, 'Split…');
   await dialog(page).getByLabel('10.1.0.4').check();
   expect(await violations(page)).toEqual([]);
   await dialog(page).getByRole('button', { name: 'Split off 1' }).click();
@@ -224,12 +224,12 @@ test('the console merges two assets, redirects the old link, and splits them aga
 test('the console deletes an asset after showing what is deleted with it', async () => {
   const { id } = await assetAt('10.1.0.6');
   const page = await assets(`/assets?id=${id}`);
-  await more(page, 'Delete …');
+  await more(page, 'Delete…');
   await dialog(page)
     .getByText(/permanently deletes/)
     .waitFor();
   await dialog(page).getByRole('button', { name: 'Cancel' }).click();
-  await more(page, 'Delete …');
+  await more(page, 'Delete…');
   await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click();
   await toast(page, 'deleted.').waitFor();
   await detail(page).waitFor({ state: 'detached' });

@@ -1,6 +1,6 @@
 /**
- * Protection against mistakes: lost notes, irreversible steps, and console texts that data could reorder or
- * displace.
+ * Protection against mistakes: lost notes, irreversible steps, and data that could reorder the console's texts or push
+ * them out of view.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -124,7 +124,7 @@ test("the console does not offer one user's unsent note to the next user", async
   expect(await dialog(page).count()).toBe(0);
 });
 
-test('the reason of a failed override is offered again', async () => {
+test('the reason for a failed override is offered again', async () => {
   const page = await queue('/alerts?q=Careful+2');
   const { ai_verdict } = (await found('Careful 2')).attributes as { ai_verdict: { verdict: string } };
   await press(page, 'j', 'v', ai_verdict.verdict === 'test' ? '1' : '6');

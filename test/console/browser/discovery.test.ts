@@ -14,7 +14,7 @@ let port: number;
 beforeAll(async () => {
   open = await openConsole();
   admin = await login(open.service);
-  // A service to find, which identifies itself like a mail server.
+  // A service for the scans to find: it sends a mail server's greeting.
   listener = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.end('220 mail.example ESMTP Postfix\r\n');
@@ -39,9 +39,9 @@ async function discovery(path = '/discovery', width?: number): Promise<Page> {
   return page;
 }
 
-test('the console plans, starts and completes a scan of loopback, which finds host and port and links to the asset', async () => {
+test('the console plans and runs a scan of loopback, shows the host and port that it found, and links to the asset', async () => {
   const page = await discovery();
-  await page.getByText('No scans yet.').waitFor();
+  await page.getByText('No scans yet').waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('n');
   const form = dialog(page);
@@ -111,7 +111,7 @@ test('the console shows the progress of a scan, on a second page too, and cancel
     .getByText(/about .* s/)
     .waitFor();
   expect(await violations(other)).toEqual([]);
-  // A scan of another user is announced, but rows do not move until the user loads it.
+  // A scan started elsewhere is announced, but rows do not move until the user loads it.
   await other.getByRole('button', { name: '1 new' }).waitFor();
   await other.keyboard.press('.');
   await rows(other).filter({ hasText: 'Running' }).waitFor();

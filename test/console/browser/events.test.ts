@@ -1,4 +1,4 @@
-/** The event explorer: filters, time and text; details; live tail; export as a file. */
+/** The event explorer: filters by time and text, details, live tail, and export as a file. */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -65,7 +65,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-/** An event of the browser's tracing: `tdur` is the CPU time of a task, in microseconds. */
+/** A trace event of the browser: `tdur` is the CPU time of a task, in microseconds. */
 interface TraceEvent {
   readonly name: string;
   readonly pid: number;
@@ -82,7 +82,7 @@ function busyMs(events: readonly TraceEvent[]): number {
 }
 
 const rows = (page: Page) => page.locator('.table-row');
-/** Returns the places to click to open rows: the other parts of a row are values, which have menus. */
+/** Returns the parts of rows that open the row on a click. The other parts are values, whose menus open instead. */
 const moments = (page: Page) => page.locator('.table-row time');
 const count = (page: Page) => page.locator('.events-count [role=status]');
 const detail = (page: Page) => page.getByRole('region', { name: 'Detail' });
@@ -164,7 +164,7 @@ test('the console adds, validates, negates and removes filters, and keeps them i
 
 test('the console reports that nothing matches, and how many events are stored', async () => {
   const page = await open.page({ path: '/events?dst_port=9' });
-  await page.getByText('No matching network events in this range.').waitFor();
+  await page.getByText('No matching network events in this range').waitFor();
   await page.getByText('300 stored in total').waitFor();
   expect(await violations(page)).toEqual([]);
 });
@@ -260,7 +260,7 @@ test('the values panel counts the most frequent values, and includes or excludes
   await shows(page, '300 network events');
   await page.keyboard.press('v');
   const panel = detail(page);
-  await panel.getByLabel('Values of').selectOption('app_protocol');
+  await panel.getByLabel('Attribute').selectOption('app_protocol');
   await panel.getByText('3 of 3 values.').waitFor();
   expect(await panel.getByRole('listitem').first().textContent()).toContain('100');
   expect(await violations(page)).toEqual([]);
@@ -291,7 +291,7 @@ test('the events page shows an event live within a second; while paused, new eve
   const page = await open.page({ path: '/events?q=livetest' });
   await page.getByText('No matching network events').waitFor();
   await page.keyboard.press('t');
-  await page.getByText('Waiting for events.').waitFor();
+  await page.getByText('Waiting for events').waitFor();
   const one = (n: number) => ({
     ...network[0],
     timestamp: new Date().toISOString(),
@@ -326,7 +326,7 @@ test('the events page shows an event live within a second; while paused, new eve
 
 test('a thousand events per second leave the page mostly idle, and the page keeps only its maximum number of events', async () => {
   const page = await open.page({ path: '/events?live=1&q=flood' });
-  await page.getByText('Waiting for events.').waitFor();
+  await page.getByText('Waiting for events').waitFor();
   const seconds = 4;
   const flood = (n: number) =>
     Array.from({ length: 100 }, (_, i) => ({

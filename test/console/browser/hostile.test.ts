@@ -116,7 +116,7 @@ test.each([
 ])('the console shows hostile text as text in the detail of %s', async (_, path) => {
   const page = await open.page({ path });
   await settled(page);
-  // Click next to the values, which open menus.
+  // Click beside the values: a click on a value opens its menu.
   await page
     .getByRole('row')
     .nth(1)

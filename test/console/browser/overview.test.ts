@@ -48,7 +48,7 @@ test('the overview explains how to start, and links to events outside the range,
   await begin.waitFor({ state: 'detached' });
   await others.getByRole('link', { name: 'Show all' }).click();
   await page.getByText('1 network event', { exact: true }).waitFor();
-  // An event of another year.
+  // The event is from another year, so its date has the year.
   await page.getByRole('grid').getByText('2020-02-01').waitFor();
   await page.goBack();
   await send(open.service, sensor, conn(Date.now()));

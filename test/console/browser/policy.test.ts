@@ -156,7 +156,7 @@ test('the console keeps both edits when two administrators change the policy', a
   await dialog(second).getByRole('button', { name: 'Cancel' }).click();
   const told = second.getByRole('alert').filter({ hasText: 'Someone else changed the policy while you were editing' });
   await told.getByText('cancelScan', { exact: true }).waitFor(soon);
-  // The first administrator's edit is still there, but cannot overwrite the other edit.
+  // The second administrator's edits are kept, but have not overwritten the first administrator's edit.
   expect(await second.getByRole('checkbox', { name: 'startScan: analyst' }).isChecked()).toBe(false);
   expect(await second.getByRole('checkbox', { name: 'cancelScan: analyst' }).isChecked()).toBe(true);
   expect(await violations(second)).toEqual([]);

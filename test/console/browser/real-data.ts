@@ -1,4 +1,4 @@
-/** Recorded sensor data with its times moved to the present. */
+/** Recorded sensor data, with its timestamps moved to the present. */
 import { type Service, tokenFor } from '../../../scripts/service.ts';
 import { send } from '../../system/call.ts';
 import { sharedLines } from '../../system/shared-data.ts';
@@ -16,7 +16,7 @@ type Recorded = Record<string, unknown> & { ts?: number | string; timestamp?: st
 const timeOf = ({ ts, timestamp }: Recorded): number =>
   typeof ts === 'number' ? ts * 1000 : Date.parse(ts ?? timestamp ?? '');
 
-/** Returns the lines of a file with times moved so that the last one is a minute ago. */
+/** Returns the lines of a file, with timestamps moved so that the latest one is a minute ago. */
 export function movedLines(file: string, now = Date.now()): string[] {
   const records = sharedLines(file).map((line): Recorded => JSON.parse(line));
   const times = records.map(timeOf);

@@ -1,4 +1,4 @@
-/** Views of each role: pages, proofs and the status line do not present missing permissions as errors. */
+/** Views for each role: pages, proofs and the status line do not present missing permissions as errors. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { login, type Service, tokenFor } from '../../../scripts/service.ts';

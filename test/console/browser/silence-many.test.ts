@@ -55,7 +55,7 @@ async function asked(page: Page) {
   return dialog;
 }
 
-test('the console silences and suppresses only the loaded alerts of all matching alerts, and reports the other alerts', async () => {
+test('if all matching alerts are selected, the console silences and suppresses only loaded alerts, and reports the others', async () => {
   const page = await open.page({ path: '/alerts?q=Swarm' });
   const dialog = await asked(page);
   await dialog.getByText('10 of the 210 selected alerts are not loaded and will not change.').waitFor(soon);

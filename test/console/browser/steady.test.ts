@@ -1,4 +1,4 @@
-/** Behaviour while the service is unreachable, links of counts, and time zones. */
+/** Behaviour while the service is unreachable, lists behind counts, and time zones. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
@@ -64,7 +64,7 @@ test('the console keeps histogram and counts while the service is unreachable', 
   await page.goto('/alerts?view=all');
   const chart = page.getByRole('img', { name: new RegExp(`^${sent} alerts over time`) });
   const counted = page.getByRole('button', { name: `Open ${sent - 1}` });
-  const old = page.getByText('out of date; retrying');
+  const old = page.getByText('Out of date; retrying');
   await chart.waitFor(soon);
   await counted.waitFor(soon);
   await away(page, async () => {

@@ -49,7 +49,7 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     );
   });
 
-  test('labels at most 45 nodes, and also the node under the pointer', async () => {
+  test('labels at most 45 nodes, plus the node under the pointer', async () => {
     const page = await open.page({ path: '/topology?range=all' });
     await settled(page);
     const canvas = page.locator('.topology-canvas');

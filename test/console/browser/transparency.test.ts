@@ -1,6 +1,6 @@
 /**
- * The log in the browser: verification and rejection, with the same results from the command line for
- * downloaded files.
+ * The log in the browser: verification and rejection. The command line has the same results for downloaded
+ * files.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -21,7 +21,7 @@ let open: Opened;
 let folder: string;
 /** Verifier key of the log's checkpoints. */
 let vkey: string;
-/** A correct witness, and a witness that signs with a different key than in the policy. */
+/** A correct witness, and a witness that signs with a key other than its key in the policy. */
 let good: Service;
 let other: Service;
 /** A witness that claims to have cosigned a larger tree. */
@@ -99,7 +99,7 @@ const checkpoint = (page: Page) => page.getByRole('heading', { name: /^Checkpoin
 test('the service accepts log entries again after an administrator confirms the clock', async () => {
   const page = await open.page({ path: '/status' });
   const log = page.getByRole('region', { name: 'Transparency log' });
-  await log.getByText('Not accepting entries: Clock.').waitFor(soon);
+  await log.getByText('Not accepting entries: Clock').waitFor(soon);
   await log.getByRole('button', { name: 'Confirm clock' }).click();
   const dialog = page.getByRole('dialog', { name: 'Confirm the host clock?' });
   expect(await violations(page)).toEqual([]);

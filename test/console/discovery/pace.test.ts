@@ -3,7 +3,7 @@ import { paceOf, type Sample, withSample } from '../../../src/console/pages/disc
 
 const fed = (samples: readonly Sample[]) => samples.reduce<readonly Sample[]>((all, one) => withSample(all, one), []);
 
-it('the rate covers the last ten seconds and gives the remaining time', () => {
+it('the rate covers the last ten seconds, and determines the remaining time', () => {
   const steady = Array.from({ length: 60 }, (_, s) => ({
     at: s * 1000,
     done: s < 40 ? s * 10 : 400 + (s - 40) * 100,

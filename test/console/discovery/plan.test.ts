@@ -27,7 +27,7 @@ describe('the hosts of a scan', () => {
     expect(countHosts([target])).toBe(count);
   });
 
-  it('are counted like in the scanner, for overlapping targets', () => {
+  it('are counted as in the scanner, even if targets overlap', () => {
     const octet = fc.integer({ min: 0, max: 3 });
     const target = fc.oneof(
       fc.tuple(octet, octet, fc.integer({ min: 23, max: 32 })).map(([a, b, n]) => `10.0.${a}.${b}/${n}`),
@@ -60,7 +60,7 @@ describe('the plan of a scan', () => {
     expect(plan!.mostMs).toBeGreaterThan(100_000);
   });
 
-  it('counts ports like the scanner; top100 combined with other ports gives an upper limit', () => {
+  it('counts ports as the scanner does; for top100 with other ports, the count is an upper limit', () => {
     for (const ports of ['22', '22,22,80-90,85', 'top100', '1-65535'])
       expect([ports, planOf({ ...form, ports }).plan?.ports]).toEqual([ports, parsePorts(ports).length]);
     const both = planOf({ ...form, ports: 'top100, 22,40000' }).plan;
@@ -98,7 +98,7 @@ describe('the plan of a scan', () => {
   });
 });
 
-describe('an error of the service', () => {
+describe('an error from the service', () => {
   const input = inputOf({ ...defaults, targets: '127.0.0.1 10.0.0.1' });
 
   it('names the target outside the allowed networks', () => {

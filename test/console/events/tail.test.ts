@@ -26,7 +26,7 @@ test('a list adds only rows that were not received live', () => {
   expect(tail.rows).toEqual(rows(5, 4, 3, 2, 1));
 });
 
-test('a row that the list returns before it is received live is shown once, at its place in the stream', () => {
+test('a row that is listed before it is received live is shown once, at its place in the stream', () => {
   const tail = createTail<{ id: string }>(10);
   tail.take({ id: '3' }, 0);
   tail.show();

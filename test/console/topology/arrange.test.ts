@@ -43,7 +43,7 @@ test('home networks come first and are open; external networks are closed until 
   expect(boxesOf(nodes, new Set(['198.51.100.0/24']))[1]?.isOpen).toBe(true);
 });
 
-test('hosts with most edges come first', () => {
+test('hosts with the most edges come first', () => {
   const [box] = boxesOf([node('10.0.0.1', 'asset', 2), node('10.0.0.2', 'asset', 7)], new Set());
   expect(box?.nodes.map(({ id }) => id)).toEqual(['10.0.0.2', '10.0.0.1']);
 });

@@ -85,7 +85,7 @@ describe('a line to a closed network has all bytes and the highest severity', ()
   });
 });
 
-test('if there is no room for all lines, lines with alerts are drawn first, then lines with most bytes', () => {
+test('if there is no room for all lines, lines with alerts are drawn first, then lines with the most bytes', () => {
   const nodes = Array.from({ length: 9 }, (_, n) => node(`10.0.0.${n}`, 'asset'));
   const edges = nodes.slice(1).map(({ id }, n) => edge('10.0.0.0', id, 100 - n));
   const alerted = alertedEdges({ nodes, edges }, [alertOn('10.0.0.0', '10.0.0.8', 'medium')]);

@@ -35,7 +35,7 @@ const update = (seq: number, ...newNodes: string[]): TopologyUpdate => ({
 });
 const opened: LiveGraph = { graph, fresh: new Set<string>() };
 
-test('a burst of updates gives the same graph as applying the updates one by one', () => {
+test('a burst of updates results in the same graph as applying the updates one by one', () => {
   const updates = Array.from({ length: 20 }, (_, i) => update(11 + i, `10.0.1.${i % 7}`));
   const oneByOne = updates.reduce((before, one) => afterUpdates(before, [one], 100), opened);
   expect(afterUpdates(opened, updates, 100)).toEqual(oneByOne);

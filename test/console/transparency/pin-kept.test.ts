@@ -58,7 +58,7 @@ describe('a check of the log', () => {
     expect(checks).toBe(1);
   });
 
-  it('gives no verdict if the pin keeps changing', async () => {
+  it('returns no verdict if the pin keeps changing', async () => {
     let pin = 0;
     let taken = 0;
     await takeVerdict(

@@ -50,7 +50,7 @@ test('the histogram extends a dragged range to whole buckets', () => {
   });
 });
 
-test('the histogram aligns a range dragged over weekly buckets to Mondays, like the service', () => {
+test('the histogram aligns a range dragged over weekly buckets to Mondays, as the service does', () => {
   const week = 7 * 24 * hour;
   const span = { from: Date.UTC(2026, 6, 1), to: Date.UTC(2026, 10, 22) };
   const shown = new TimeBuckets(span, 25).histogram('alert');

@@ -186,7 +186,7 @@ describe('a list', () => {
     });
   });
 
-  test('ends with CANCELLED when cancelled', () => {
+  test('fails with CANCELLED when cancelled', () => {
     let read = 0;
     function* endless() {
       for (; ; read++) yield { id: String(read), item: plain };
@@ -198,7 +198,7 @@ describe('a list', () => {
     expect(read).toBe(3 * 1024 - 1);
   });
 
-  test('returns the first items of many more items than it holds in memory', () => {
+  test('returns the first of many more items than it holds in memory', () => {
     function* many() {
       for (let n = 0; n < 5000; n++) {
         yield { id: String(n).padStart(5, '0'), item: { ...plain, size: n % 97 } };

@@ -10,7 +10,7 @@ const chance = random(3);
 const minute = 60_000;
 const start = Date.UTC(2026, 10, 16, 9);
 
-/** Returns connections of a pair at intervals of `gap`, each with some jitter. */
+/** Returns the connections of a pair of hosts at intervals of `gap`, each delayed by up to `jitter` intervals. */
 function beacon(gap: number, count: number, what: Partial<Flow> = {}, jitter = 0): Flow[] {
   return Array.from({ length: count }, (_, i) => {
     const late = jitter * chance.next();
@@ -168,7 +168,7 @@ describe('the beaconing detector', () => {
     expect(detector.dropped.forgotten).toBeGreaterThan(200_000);
   });
 
-  it('counts no connection of busy pairs as late', () => {
+  it('counts no connections of busy pairs as late', () => {
     const busy = new BeaconingDetector();
     const deep = function* () {
       for (let i = 0; i < 40_000; i++)

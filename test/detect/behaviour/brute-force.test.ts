@@ -53,7 +53,7 @@ describe('brute force from outside', () => {
     expect(detected(logins(60, {}, 5 * 60_000))).toEqual([]);
   });
 
-  it('is one finding of the service for many sources', () => {
+  it('is one finding per service if there are many sources', () => {
     const many = logins(200).map((flow, i) => ({ ...flow, src: `203.0.113.${i % 40}` }));
     const found = detected(many);
     expect(found).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('brute force from outside', () => {
       ]);
   });
 
-  it('is reported with the same largest figures however often the detector is evaluated', () => {
+  it('is reported with the same maxima, however often the detector is evaluated', () => {
     const burst = fc.record({ from: fc.nat(60), source: fc.nat(3), count: fc.integer({ min: 10, max: 60 }) });
     fc.assert(
       fc.property(

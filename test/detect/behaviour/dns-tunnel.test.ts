@@ -98,7 +98,7 @@ describe('DNS tunnels', () => {
     expect(find(hosts).map(({ severity }) => severity)).toEqual(['low']);
   });
 
-  it('are not tracked in domains of the allowlist', () => {
+  it('are not tracked in domains on the allowlist', () => {
     const detector = new DnsTunnelDetector(undefined, { allowed: ['bad.example'] });
     expect(detectionsOf(detector, text(100))).toEqual([]);
     expect(detector.state()).toEqual([]);

@@ -37,11 +37,11 @@ describe('generated names', () => {
     },
   );
 
-  it.each(['vawtrak', 'symmi', 'pushdo'])('are found in large numbers for %s, which can be pronounced', (id) => {
+  it.each(['vawtrak', 'symmi', 'pushdo'])('of %s, which are pronounceable, are found if there are many', (id) => {
     expect(find(family(id, 200)).at(-1)?.severity).toBe('high');
   });
 
-  it.each(['suppobox', 'matsnu'])('of %s consist of words and cannot be distinguished from chosen names', (id) => {
+  it.each(['suppobox', 'matsnu'])('of %s, which consist of words, are not distinguished from chosen names', (id) => {
     expect(find(family(id, 200))).toEqual([]);
   });
 
@@ -49,7 +49,7 @@ describe('generated names', () => {
     expect(find(family('qakbot', 48, 1_800_000)).at(-1)?.severity).toBe('high');
   });
 
-  it('are reported with the existing domain that the client found after them', () => {
+  it('are reported with the existing domain that the client found afterwards', () => {
     const rng = random(12);
     const lookups = [
       aLookup({ seq: 1, time: monday - 60_000, query: 'xkqjvzpwmq.com' }),

@@ -46,7 +46,7 @@ it('background noise is reported once there are fifty sources, then for each com
 });
 
 describe('events that arrive up to an hour late around midnight', () => {
-  /** Returns the alert after all flows: the number of findings, and the latest finding. */
+  /** Returns the number of new findings, and the evidence of the latest report. */
   const alertAfter = (flows: readonly Flow[]) => {
     const detector = new InternetBackgroundDetector();
     const reports: [Detection, Due][] = [];
@@ -113,7 +113,7 @@ describe('the state of the detector', () => {
     expect(top).toMatch(/^192\.0\.2\.1: [89]\d\d$/);
   });
 
-  it('of a network includes nothing of dropped networks, whether or not they were reported', () => {
+  it('for a network includes nothing from dropped networks, whether or not they were reported', () => {
     const later = noise(60, { dst: '198.51.1.1' }, 1);
     const expected = fed(new InternetBackgroundDetector({ maxNetworks: 1 }), later).state();
     for (const isReported of [false, true]) {

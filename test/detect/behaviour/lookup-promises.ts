@@ -5,8 +5,8 @@ import type { Detector, DnsLookup } from '../../../src/detect/behaviour/detector
 import { detectionsOf } from './told-lookups.ts';
 
 /**
- * Checks, with look-ups that cause findings, that the result of a detector does not depend on the order of look-ups
- * within the window, on a merge of the states of two parts, or on storing the state between look-ups.
+ * Checks that a detector's findings do not depend on the order of look-ups within the window, on a merge of the states
+ * of two parts, or on storing the state between look-ups. The look-ups must cause findings.
  */
 export function keepsPromises(make: () => Detector, lookups: readonly DnsLookup[]): void {
   const all = detectionsOf(make(), lookups, Number.POSITIVE_INFINITY);

@@ -15,11 +15,11 @@ import { registeredDomain } from '../../../src/net/registered-domain.ts';
 import { dnsFiles, hasDnsFiles, realLookups } from './told-lookups.ts';
 
 const file = new URL('../../../src/detect/behaviour/support/name-weights.json', import.meta.url);
-/** Words of many languages come from the runtime, and differ between versions of CLDR. */
+/** The training words of many languages come from the runtime, and differ between versions of CLDR. */
 const hasSameWords = modelVersion.endsWith(`cldr-${process.versions.cldr}`);
 
 describe('the model of generated names', () => {
-  it.skipIf(!hasSameWords)('is what its script generates from its seed', () => {
+  it.skipIf(!hasSameWords)('is the output of its script for its seed', () => {
     const trained = train(seed);
     const source = modelSource(trained, measure(trained, measuredWith), seed);
     expect(source).toBe(readFileSync(file, 'utf8'));
@@ -38,8 +38,8 @@ describe('the model of generated names', () => {
     const atLeast = {
       ...{ qakbot: 0.95, tinba: 0.95, emotet: 0.96, ranbyus: 0.95, nymaim: 0.87, virut: 0.8 },
       ...{ dyre: 0.99, gspy: 0.98, corebot: 0.97, chinad: 0.98, padcrypt: 0.9 },
-      // Pronounceable names and words: the model recognises few of them, which the share threshold of the
-      // detector allows for.
+      // The model recognises few pronounceable names and words. The detector's threshold for their share allows for
+      // this.
       ...{ vawtrak: 0.42, symmi: 0.46, pushdo: 0.45, suppobox: 0, matsnu: 0 },
     };
     expect(Object.keys(rates).sort()).toEqual(Object.keys(atLeast).sort());

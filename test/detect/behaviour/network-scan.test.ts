@@ -44,7 +44,7 @@ describe('a home host', () => {
     expect(ping?.title).toContain('tried ping at 100 addresses');
   });
 
-  it('is reported for a search of the Internet, sooner at login ports', () => {
+  it('is reported for a search of the Internet, from fewer targets at login ports', () => {
     expect(detected(sweep(29, outbound))).toEqual([]);
     expect(most(sweep(30, outbound))).toBe('high');
     expect(detected(sweep(199, { ...outbound, port: 8333 }))).toEqual([]);
@@ -64,9 +64,9 @@ describe('a home host', () => {
 });
 
 describe('an outside host', () => {
-  it('is reported after most of a network, more severely if a login port answered', () => {
+  it('is reported after it tried most of a network, more severely if a login port answered', () => {
     expect(detected(sweep(200, inbound))).toEqual([]);
-    // Sources are counted only after `outsideNetwork` addresses of the network were tried.
+    // The targets of a source are counted only after `outsideNetwork` addresses of the network were tried.
     const whole = sweep(networkScanThresholds.outsideTargets + networkScanThresholds.outsideNetwork, inbound);
     expect(most(whole)).toBe('low');
     const answer = aFlow({ ...inbound, dst: '10.9.9.9', time: start, seq: 900 });

@@ -64,7 +64,7 @@ describe('a home host', () => {
     expect(reported([one(start + 2 * day)])).toEqual([]);
   });
 
-  it('is updated only with figures above those of the last report at the same severity', () => {
+  it('is updated only if its figures exceed those of the last report at the same severity', () => {
     const reported = reporter();
     const nextDay = (flows: readonly Flow[]) => flows.map((flow) => ({ ...flow, time: flow.time + day }));
     expect(reported(tries(90, inside, minute))).toEqual([[90, 'new']]);

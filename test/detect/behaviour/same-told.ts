@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Detection, Detector, Flow } from '../../../src/detect/behaviour/detector.ts';
 
-/** Returns the findings after all flows were counted. */
+/** Returns the findings of one evaluation, in a fixed order. */
 export function detections(detector: Detector): Detection[] {
   const all: Detection[] = [];
   detector.evaluate((detection) => all.push(detection));

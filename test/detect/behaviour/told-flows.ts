@@ -19,7 +19,7 @@ export const hasRealFiles = existsSync(realFiles.internetHost) && existsSync(rea
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'];
 
 /**
- * Reads lines of Zeek and Suricata into flows as detectors receive them, with connections tracked and events
+ * Reads Zeek and Suricata lines into flows as detectors receive them: connections are tracked, and events are
  * numbered.
  */
 class FlowReader {
@@ -41,7 +41,7 @@ class FlowReader {
     };
   }
 
-  /** Returns undefined for a line that is neither from a conn log nor a Suricata flow. */
+  /** Returns undefined unless the line is from a conn log or is a Suricata flow. */
   read(line: string): Flow | undefined {
     const record = JSON.parse(line) as Json;
     const flow =

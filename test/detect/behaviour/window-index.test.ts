@@ -14,7 +14,7 @@ test('an index by two parts equals a map, however many keys come and go, and wha
       const index = new ByParts<number, string, string>(twoWords, true);
       const model = new Map<string, Window<number>>();
       for (const { does, first: a, second: b } of taken) {
-        // With `key`, all hashes are equal, as if an attacker knew the secret numbers.
+        // If `key` is set, all hashes are equal to it, as if an attacker knew the secret numbers.
         const [first, second, firstKey] = [`h${a}`, `p${b}`, key] as const;
         const known = model.get(`${first} ${second}`);
         expect(index.of(first, second, firstKey, key)).toBe(known);

@@ -46,7 +46,7 @@ describe('a list', () => {
     ['2001:db8::6', undefined],
     ['2001:db8:2::', undefined],
     ['no address', undefined],
-  ])('gives %s the indicator %s', (address, indicator) => {
+  ])('matches %s by the indicator %s (undefined: no match)', (address, indicator) => {
     expect(matcher.addressHit(address, at)?.indicator).toBe(indicator);
   });
 
@@ -61,7 +61,7 @@ describe('a list', () => {
     ['www.host.example', undefined],
     ['', undefined],
     ['.', undefined],
-  ])('gives the name %s the indicator %s', (name, indicator) => {
+  ])('matches the name %s by the indicator %s (undefined: no match)', (name, indicator) => {
     expect(matcher.domainHit(name, at)?.indicator).toBe(indicator);
   });
 
@@ -117,7 +117,7 @@ describe('time', () => {
   });
 });
 
-test('the most severe and then the most confident of several matching lists applies; removed or replaced lists do not apply', () => {
+test('the most severe, then the most confident of several matching lists applies; removed and replaced lists do not apply', () => {
   const { matcher } = matching(
     listOf('a', 'bad.example', { severity: 'medium' }),
     listOf('b', 'bad.example', { confidence: 0.3 }),
@@ -213,8 +213,8 @@ describe('the index', () => {
 
   test('is rejected if truncated or of another version', () => {
     const buffer = encodeIndicators([{ kind: 'domain', text: 'bad.example', exact: false }], 1);
-    expect(() => new IntelIndex(buffer.slice(0, -1))).toThrow(/are not an index of indicators/);
+    expect(() => new IntelIndex(buffer.slice(0, -1))).toThrow(/is not an indicator index/);
     new Uint32Array(buffer, 0, 1)[0] = 2;
-    expect(() => new IntelIndex(buffer)).toThrow(/are not an index of indicators/);
+    expect(() => new IntelIndex(buffer)).toThrow(/is not an indicator index/);
   });
 });

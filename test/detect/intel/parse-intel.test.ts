@@ -117,7 +117,7 @@ describe('plain lines', () => {
     expect([list.endless, list.ends.counts]).toEqual([1, [1, 1, 1]]);
   });
 
-  test('with a repeated value give one indicator, which has the latest expiry', () => {
+  test('with a repeated value result in one indicator with the latest expiry', () => {
     const list = parsed('bad.example,2027-01-01\nbad.example,2026-01-01\nx.example,2026-01-01\nX.example');
     const index = new IntelIndex(list.index);
     expect([0, 1].map((n) => index.at(n).until)).toEqual([Date.UTC(2027, 0, 1), undefined]);

@@ -26,7 +26,7 @@ function watch(seed: number, hours: number, wanted: (line: TrafficLine) => boole
 
 const titles = (seen: Watch) => new Set(seen.findings.map(({ title }) => title));
 
-test.each([1, 2])('a quiet day of the office gives no findings (seed %i)', (seed) => {
+test.each([1, 2])('a quiet day in the office causes no findings (seed %i)', (seed) => {
   const seen = watch(seed, 24, ({ truth }) => truth === 'benign');
   expect(seen.records).toBeGreaterThan(20_000);
   const severe = seen.findings.filter(({ severity }) => severities.indexOf(severity) > severities.indexOf('low'));

@@ -17,7 +17,7 @@ export const server = '10.20.0.20';
 /** An address of the benchmark network of RFC 2544, which is not a home network. */
 export const outside = '198.18.7.7';
 
-/** Returns a line of a Zeek log; by default, from a home client to an external host. */
+/** Returns a line of a Zeek log: by default, a connection from a home client to an external host. */
 export const zeek = (log: string, fields: Line = {}, afterS = 0): Line => ({
   _path: log,
   ts: begin / 1000 + afterS,
@@ -44,7 +44,7 @@ export const conn = (fields: Line = {}, afterS = 0): Line =>
     afterS,
   );
 
-/** Returns a line of EVE, with the same defaults as `zeek`. */
+/** Returns an EVE line with the same defaults as `zeek`. */
 export const eve = (type: string, fields: Line = {}, afterS = 0): Line => ({
   timestamp: new Date(begin + afterS * 1000).toISOString().replace('Z', '000+0000'),
   flow_id: 1000 + afterS,

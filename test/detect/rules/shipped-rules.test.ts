@@ -9,7 +9,7 @@ import { hasShared, shared } from '../../ingest/ingesting.ts';
 import type { Sample, Samples } from './records.ts';
 import { documents, files, idOf, set, Watch } from './shipped.ts';
 
-/** Returns whether a scenario makes the document match, or the correlation fire. */
+/** Returns whether the document matches the scenario, or, if it is a correlation, fires. */
 function finds(id: string, sample: Sample): boolean {
   const watch = new Watch();
   watch.take(Buffer.from(sample.map((line) => JSON.stringify(line)).join('\n')));
@@ -39,7 +39,7 @@ describe('the built-in rules', () => {
       ]);
   });
 
-  test('that raise alerts list false positives, and ATT&CK tactics and techniques as their only tags', () => {
+  test('that raise alerts list false positives, and have only ATT&CK tactics and techniques as tags', () => {
     const loud = [
       ...set.rules.filter(({ silent }) => !silent).map(({ document }) => document),
       ...set.correlations.filter(({ raises }) => raises).map(({ document }) => document),

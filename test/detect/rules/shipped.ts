@@ -23,7 +23,7 @@ export const files = readdirSync(folder).map((file) => {
 
 export const documents = files.flatMap((file) => file.documents);
 
-/** Returns the rules at a site with these networks. */
+/** Returns the compiled rules of a site with these home networks. */
 export const setOf = (networks: readonly string[]): RuleSet =>
   compileRules(documents, { placeholders: new Map([[homePlaceholder, networks]]) });
 
@@ -33,7 +33,7 @@ export const set = setOf(home);
 export const idOf = (document: (typeof documents)[number]): string =>
   document.kind === 'filter' ? (document.id ?? '') : keyOf(document as RuleDocument | CorrelationDocument);
 
-/** Passes bodies through ingest, and the matches of ingest through the correlations. */
+/** Passes bodies through ingest, and the matches through the correlations. */
 export class Watch {
   readonly #home: readonly string[];
   readonly #rules: RecordRules;

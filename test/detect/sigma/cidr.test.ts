@@ -21,7 +21,7 @@ function isIn(blocks: readonly string[], text: string): boolean {
   return new Blocks(blocks).has(one);
 }
 
-/** Compares the bytes with one block after another. */
+/** Returns whether the address is in one of the blocks, by comparing it with each block. */
 function isInOneOf(blocks: readonly string[], text: string): boolean {
   const bytes = new Uint8Array(16);
   if (!parseAddress(text, bytes)) return false;

@@ -862,7 +862,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
 };
 
 describe.each(Object.entries(table))('%s', (_, rows) => {
-  it.each(rows)('%s: %j gives the specified results', (key, values, cases) => {
+  it.each(rows)('%s: %j matches as specified', (key, values, cases) => {
     for (const [value, expected] of cases) {
       const record = value === absent ? { other: 'x' } : { other: 'x', f: value };
       expect(holds({ [key]: values }, record), JSON.stringify(value)).toBe(expected);
@@ -1040,7 +1040,7 @@ describe('expensive matching is limited', () => {
     ]);
   });
 
-  it('placeholders have a total limit over all rules', () => {
+  it('the values of placeholders have a total limit over all rules', () => {
     const placeholders = new Map([['n', Array.from({ length: 9990 }, (_, at) => String(at))]]);
     const rules = Array.from({ length: 12 }, (_, at) =>
       ruleOf({ s: { 'f|expand': at === 11 ? 'plain' : '%n%' }, condition: 's' }, { title: `Rule ${at}` }),
@@ -1049,7 +1049,7 @@ describe('expensive matching is limited', () => {
     expect(refused.map(({ document, problems }) => [document.title, problems[0]!.reason])).toEqual([
       [
         'Rule 10',
-        `has placeholders that bring all rules together to more than ${limits.maxSigmaPlaceholderValues} values`,
+        `has placeholders that expand all rules together to more than ${limits.maxSigmaPlaceholderValues} values`,
       ],
     ]);
   });
@@ -1059,7 +1059,7 @@ describe('expensive matching is limited', () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}|expand`, '%n%']));
     expect(reasonsOf(ruleOf({ s: fields(5), condition: 's' }), { placeholders })).toEqual([
-      `expands the document to more than ${limits.maxSigmaNodes} values by its placeholders`,
+      `has placeholders that expand the document to more than ${limits.maxSigmaNodes} values`,
     ]);
     expect(reasonsOf(ruleOf({ s: fields(4), condition: 's' }), { placeholders })).toEqual([]);
   });

@@ -92,7 +92,7 @@ describe('rules whose total cost exceeds the limit', () => {
       ]);
   });
 
-  it('count with their upper bound when the time to measure them is used up', () => {
+  it('are rejected according to upper bounds when the time to measure their cost is used up', () => {
     const [document] = compiled([costly(98), plain]).rules.map((one) => one.document);
     const measureBudget = { of: new Set([document!]), ms: 0 };
     const { refused } = compileRules([document!], { maxCost, measureBudget });

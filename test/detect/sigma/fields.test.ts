@@ -37,7 +37,7 @@ const eveHttp = {
     status: 404,
   },
 };
-/** An ECS document as ingest returns it. */
+/** An ECS document, as parsed by ingest. */
 const ecs = {
   source: { ip: '10.0.0.1', bytes: 60, geo: { country_iso_code: 'NO' } },
   destination: { ip: '192.0.2.1', port: 443 },
@@ -229,7 +229,7 @@ describe('log sources', () => {
   });
 
   it.each([
-    [{}, /names no log source/],
+    [{}, /has no category, product or service/],
     [{ product: 'windows', category: 'process_creation' }, /'windows'/],
     [{ product: 'cisco', service: 'aaa' }, /'cisco'/],
     [{ category: 'antivirus' }, /category 'antivirus'/],

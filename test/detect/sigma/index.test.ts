@@ -56,7 +56,7 @@ const item = fc.oneof(
   ),
 );
 
-/** Modifiers for texts accept no other values. */
+/** Text modifiers accept neither null nor true, so these become texts. */
 const mapping = fc
   .array(item, { minLength: 1, maxLength: 3 })
   .map((items) =>
@@ -117,7 +117,7 @@ it('the index finds the same matches as evaluating every rule, in the same order
         for (const one of records as JsonObject[]) {
           const found = matches(every, 'zeek.test', one);
           expect(matches(indexed, 'zeek.test', one)).toEqual(found);
-          // No state is left from the previous record.
+          // A second call finds the same: no state is left from the first.
           expect(matches(indexed, 'zeek.test', one)).toEqual(found);
         }
       },

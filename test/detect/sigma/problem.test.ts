@@ -146,7 +146,7 @@ title: other # here
     it.each([
       [
         'filter.rules',
-        /no existing rule/,
+        /does not name an existing rule/,
         `title: F
 logsource: {category: dns}
 filter:
@@ -195,7 +195,7 @@ filter:
 `.replace('condition:\n    ', 'condition: ');
     it.each([
       ['rules[1]', /names 'nobody', which is not the id or name of a rule/, rules('    - name\n    - nobody # here\n')],
-      ['rules[0]', /'twin' is the id or name of 2 rules/, rules('    - twin # here\n    - name\n')],
+      ['rules[0]', /'twin' is not unique: 2 rules have this id or name/, rules('    - twin # here\n    - name\n')],
       ['rules[1]', /^'refused' does not run: .*'cisco'/, rules('    - name\n    - refused # here\n')],
       ['rules[1]', /already in the list/, rules('    - port\n    - 545a5da6-f103-4919-a519-e9aec1026ee4 # here\n')],
       ['rules[1]', /^names itself: 'self' → 'self'$/, `${rules('    - name\n    - self # here\n')}name: self\n`],
@@ -287,7 +287,7 @@ it('values from a rule are shown truncated in every error', () => {
     expect(refusalOf(document).problems).toMatchObject([{ reason: expect.stringContaining(cut) }]);
 });
 
-it('a document keeps the lines only of fields that errors name', () => {
+it('a document keeps line numbers only for fields that errors name', () => {
   const [rule] = parseSigma(`title: R
 custom: {a: 1}
 logsource:

@@ -60,7 +60,7 @@ describe('filters', () => {
     ['a or b', [true, false, false, false]],
     ['all of them', [true, true, true, false]],
   ])(
-    'with the condition %s keep the expected records among four: no match, a match of a, of b, and of both',
+    'with the condition %s keep the expected records (of four: matching nothing, a, b, and both)',
     (condition, left) => {
       const own = { rules: 'any', a: { src_ip: '10.0.0.53' }, b: { dst_port: 53 }, condition };
       const set = compiled([tunnel, { title: 'Ours', logsource: dns, filter: own }]);
@@ -79,7 +79,7 @@ describe('filters', () => {
   });
 
   it.each([
-    ['of no rule', filter(['other']), /names no existing rule/],
+    ['of no rule', filter(['other']), /does not name an existing rule/],
     [
       'of another log source',
       filter('any', 's', { logsource: { category: 'proxy' } }),

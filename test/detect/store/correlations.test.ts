@@ -122,7 +122,7 @@ test('stored inputs are removed at the limit, without loss of findings', () => {
     root.transactionSync(() => correlations.take(inputs, at + 300_000)).map(({ finding }) => finding.rule_id);
   take(input(1, 0), input(1, 1));
   expect(count()).toBe(1);
-  // Hosts that occur once.
+  // Each of these hosts occurs once, so that the inputs reach the limit without findings.
   take(...Array.from({ length: limits.factsPerState }, (_, n) => input(10 + n, 1)));
   expect(count()).toBe(0);
   take(input(2, 0), input(2, 1));

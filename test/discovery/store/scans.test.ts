@@ -113,7 +113,7 @@ describe('scan results', () => {
   const attributes = (page: { json: Uint8Array }) =>
     resources<Record<string, unknown>>(page).map((one: Resource<Record<string, unknown>>) => one.attributes);
 
-  test('become an asset with its services, once', async () => {
+  test('become one asset with its services, even if recorded twice', async () => {
     const { store, reader } = opened();
     const scanId = uuid7(start);
     expect(await store.recordScan(scanId, [host])).toEqual({
@@ -147,7 +147,7 @@ describe('scan results', () => {
     ]);
   });
 
-  test('close a known port that refuses, and open it again', async () => {
+  test('close a known service whose port refuses connections, and reopen it later', async () => {
     const { store, reader } = opened();
     const states = () => attributes(reader.listServices(everyService)).map(({ port, state }) => `${port} ${state}`);
     await store.recordScan('a', [host]);

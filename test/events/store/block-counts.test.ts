@@ -58,7 +58,7 @@ test('only new blocks are read', () => {
   ).toEqual([0, 1, 2]);
 });
 
-test('a merged block has the count of its parts, and blocks that retention removed are gone', () => {
+test('a merged block has the sum of the counts of its parts, and blocks that retention removed are left out', () => {
   const counts = new BlockCounts();
   ask(counts, [
     [1, 4],

@@ -45,7 +45,7 @@ class Blocks {
     });
   }
 
-  /** Replaces up to `count` adjacent blocks by blocks of `rows` rows. */
+  /** Replaces up to `count` adjacent blocks with blocks of `rows` rows. */
   replace(from: number, count: number, rows: number): void {
     const stored = [...this.store.headers('network', firstSeqOf(this.state))].slice(from, from + count);
     const end = stored.findIndex(
@@ -73,7 +73,7 @@ class Blocks {
     });
   }
 
-  /** Stores the list of replaced rows as earlier versions did. */
+  /** Stores the list of replaced rows in the form of an earlier version. */
   age(form: 'numbers' | 'absent'): void {
     const { replaced = [], ...state } = this.state;
     const numbers = replaced.map((range: Replaced) => (typeof range === 'number' ? range : range[0]));
@@ -160,7 +160,7 @@ test('after any changes of blocks, an updated directory equals a new directory',
   fc.assert(fc.property(fc.array(step, { maxLength: 15 }), (steps) => void root.transactionSync(() => change(steps))));
 });
 
-test('an update reads only the headers of new blocks and of blocks that replaced others', () => {
+test('an update reads only the headers of new blocks and of replacement blocks', () => {
   const blocks = opened();
   const store = counted(blocks.store);
   const directory = new BlockDirectory('network');
@@ -195,7 +195,7 @@ test('an update reads only the headers of new blocks and of blocks that replaced
 test('merging many small blocks reads each header once', () => {
   const { root, events } = opened();
   root.transactionSync(() => {
-    // Four blocks of each day are merged.
+    // Four blocks of each day can be merged.
     for (let block = 0; block < 400; block++) events.append(blockOf(2, start + dayMs * (block >> 2)));
   });
   const store = counted(events.blockStore);

@@ -1,4 +1,4 @@
-/** Exports of complete event lists, in parts, for any content of blocks. */
+/** Exports of complete event lists in parts, whatever the blocks contain. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -10,12 +10,12 @@ import { attributesOf, dnsRecord, matches, networkRecord, recordOf, termOf } fro
 
 type AnyRecord = NetworkRecord | DnsRecord;
 
-/** An engine that stores events, as used by these tests. */
+/** The parts of an event store that these tests use. */
 export interface EventStoreUnderTest {
   readonly reader: Pick<StoreReader, 'listEvents' | 'eventHistogram' | 'getEvent' | 'replayEvents' | 'head'>;
   /** Stores one block of events. */
   append(table: Table, records: readonly AnyRecord[]): Promise<{ firstSeq: number; rows: number; duplicates: number }>;
-  /** Runs the engine's background work to its end. */
+  /** Completes the background work of the store. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,14 +29,14 @@ interface Resource {
   readonly attributes: Record<string, unknown>;
 }
 
-/** An event in the naive oracle. */
+/** An event, as the oracle stores it. */
 interface Kept {
   readonly seq: number;
   readonly timestamp: number;
   readonly event: Record<string, unknown>;
 }
 
-/** Tests the requirements for every EventStore. */
+/** Tests requirements that every implementation of an event store must meet. */
 export function eventStoreConformance(name: string, create: () => Promise<EventStoreUnderTest>): void {
   // Properties over many queries, and lists of 160,000 events: slow machines need longer than the default.
   describe(name, { timeout: 60_000 }, () => {
@@ -245,7 +245,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
         };
         for (let block = 0; block < 10; block++) {
           const records = fc.sample<AnyRecord>(recordOf(table), { numRuns: 1 + block * 3, seed: block });
-          // Every third block has events of one time and one severity, which the header of a block can show.
+          // Every third block has events of one time and one severity. The header may suffice to count them.
           const same = { timestamp: 1_700_000_000_000 + block, severity: severities[block % 5]! };
           kept.push(...(await keep(table, block % 3 === 0 ? records.map((one) => ({ ...one, ...same })) : records)));
         }
@@ -328,7 +328,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
       }
     });
 
-    it('returns each event by its id, before and after merges', async () => {
+    it('finds each event by its id, before and after merges', async () => {
       const records = fc.sample(networkRecord, 100);
       for (let i = 0; i < 100; i += 5) await store.append('network', records.slice(i, i + 5));
       const { resources } = page('network', everything, 'asc', 1000, 1);
@@ -408,7 +408,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
         expect(await store.append('dns', [{ ...dns!, id: id(1) }])).toMatchObject({ duplicates: 0 });
       });
 
-      it('are duplicates if the store gave the id to another event', async () => {
+      it('are duplicates if the store assigned the id to another event', async () => {
         await store.append('network', [plain!]);
         const [given] = page('network', everything, 'asc', 1, 1).resources;
         expect(await store.append('network', [{ ...plain!, id: given!.id }])).toMatchObject({

@@ -119,7 +119,7 @@ describe('EventStore', () => {
     await close();
   });
 
-  it('returns which rows were stored if some rows are rejected', async () => {
+  it('returns which rows were stored if some rows are duplicates', async () => {
     const { append, close } = open();
     const id = (n: number) => `0190a7b0-0000-7000-8000-00000000000${n}`;
     const [plain] = [...connRecords(1)];
@@ -139,7 +139,7 @@ describe('EventStore', () => {
     await close();
   });
 
-  it('replays a part of the store at a time if few events match, without missing events', async () => {
+  it('replays one part of the store at a time if few events match, without missing events', async () => {
     const { events, append, close } = open();
     const records = [...connRecords(60)];
     for (let n = 0; n < 60; n += 10) append('network', records.slice(n, n + 10));
@@ -171,7 +171,7 @@ describe('EventStore', () => {
     await close();
   });
 
-  it('forgets blocks of an aborted transaction', async () => {
+  it('forgets the blocks of an aborted transaction', async () => {
     const { env, writer, events, append, close } = open();
     const records = [...connRecords(5)];
     append('network', records);

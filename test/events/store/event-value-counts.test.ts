@@ -1,4 +1,4 @@
-/** Counted values of events equal a plain count over the resources of the list. */
+/** Value counts of events equal a plain count over the listed resources. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -33,7 +33,7 @@ describe('removal of the oldest blocks', () => {
     expect(choose([block('network', 8, 100), block('dns', 7, 100)], 0, 1)).toEqual(['network', 'bytes']);
   });
 
-  it('for size does not affect a table within its share; removal for age does', () => {
+  it('by size spares a table within its share; removal by age does not', () => {
     const flood = [block('network', 1, 900), block('dns', 7, 100)];
     expect(choose(flood, 0, 1)).toEqual(['network', 'bytes']);
     expect(choose(flood, 6 * hour, 1)).toEqual(['dns', 'age']);
@@ -46,7 +46,7 @@ test.for([
   ['of the next block, if a clock was ahead', [2000, 5, 7], 5],
   ['of the oldest block, if the next block has an earlier time', [5, 3, 7], 5],
   ['of the call, if all clocks were ahead', [2000, 3000], 100],
-] as const)('the accepted time of receipt is the time %s', ([, times, believed]) => {
+] as const)('the accepted time of receipt is that %s', ([, times, believed]) => {
   expect(believedTime({ count: times.length, received: Float64Array.from(times) }, 100)).toBe(believed);
 });
 

@@ -133,7 +133,7 @@ const append = (kind: fc.Arbitrary<readonly { id: IdChoice; sensor: number }[]>)
   fc.record({ kind: fc.constant('append' as const), table, rows: kind });
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 6, arbitrary: append(rows(idChoice, 12)) },
-  // Blocks of which all ids are new, or all of one kind.
+  // Blocks whose ids are all new, and all of the same UUID version.
   {
     weight: 3,
     arbitrary: append(
@@ -152,7 +152,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('abort' as const) }) },
 );
 
-/** The ids of the pool differ only in their last byte, which the order of the index compares last. */
+/** Returns a pool id. Without hops, ids of one version differ only in the last byte, which the index compares last. */
 function poolId(n: number, sensor: number, hops: number): string {
   let id = `0190a7b0-0000-${n % 2 === 0 ? 4 : 7}000-8000-00000000000${n}`;
   for (let hop = 0; hop < hops; hop++) id = scopedId(sensors[sensor]!, id);
@@ -186,7 +186,7 @@ function blockOf(table: Table, sent: readonly Sent[]): ArrayBuffer {
   return builder.finish();
 }
 
-/** An event store beside its model. */
+/** An event store and its model. */
 class Pair {
   readonly model = new Model();
   readonly #env: RootDatabase;

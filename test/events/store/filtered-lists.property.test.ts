@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constantFrom<Append['kind'][]>('append', 'append as before'),
       events: fc.array(event, { minLength: 1, maxLength: 25 }),
-      // Many rows of one address, as in a scan.
+      // Repetitions result in many rows with one address, as in a scan.
       times: fc.constantFrom(1, 1, 1, 40),
     }),
   },
@@ -135,7 +135,7 @@ it('filtered lists have the same events as a scan of all events, after any appen
               const { committed } = env.transactionSync(() => writer.append(buffer));
               events.forEach((each, row) => void stored.set(committed.first_seq + row, each));
             }
-            // The query runs before and after the change, because counts of blocks are cached.
+            // The first filter is checked after every step, because the counts of blocks are cached.
             check(filters[0]!);
           }
           for (const wanted of filters) check(wanted);

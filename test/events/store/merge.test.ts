@@ -18,7 +18,7 @@ interface Merges {
   /** Numbers of rows. */
   readonly blocks: number[];
   readonly rewritten: number;
-  /** Maximum number of merges of three blocks into two that moved one row. */
+  /** Largest number of merges of three blocks into two that moved the same row. */
   readonly fillings: number;
 }
 
@@ -81,7 +81,7 @@ describe('merging', () => {
     expect(chooseRun(gapped, maxRows)).toEqual({ from: 0, to: 4 });
   });
 
-  it('merges small blocks between large blocks, and many small blocks also with a large block', () => {
+  it('merges small blocks between large blocks, and merges many small blocks with a large block', () => {
     expect(simulate([1000, 5, 5, 5, 1024, 1024, 7, 7, 1024]).blocks).toEqual([1015, 1024, 1024, 14, 1024]);
   });
 
@@ -94,12 +94,12 @@ describe('merging', () => {
     expect(simulate([700, 700, 700, 700]).blocks).toEqual([700, 700, 700, 700]);
   });
 
-  it('does not split blocks to merge them if two of them have exactly the rows of a full block', () => {
+  it('does not fill blocks with parts of others if two blocks make exactly one full block', () => {
     const pair = blocksOf(Float64Array.of(1000, 24, 900, 1024));
     expect(chooseRun(pair, maxRows)).toEqual({ from: 0, to: 2 });
   });
 
-  it('does not fill blocks across a gap or the end of a day, or with rows of blocks that still grow', () => {
+  it('does not fill blocks across a gap or the end of a day, or with rows from blocks that still grow', () => {
     const rows = Float64Array.of(231, 1024, 231, 1024);
     expect(chooseRun(blocksOf(rows), maxRows)).toEqual({ from: 0, to: 3 });
     const days = Float64Array.of(0, 0, 24 * 3_600_000, 24 * 3_600_000);

@@ -22,7 +22,7 @@ describe.skipIf(!mayMount())('a full disk', () => {
     expect(accepted).toBeGreaterThan(60 * 4000);
     const [refused, , none, , gone, again] = stages;
     expect(none.free).toBe(0);
-    // The volume does not have more room than before: the freed space is in the file.
+    // The volume has no more room than before, because the freed space stays in the file.
     expect(gone.free).toBeLessThan(limits.minFreeDiskBytes);
     expect(again.free).toBeGreaterThanOrEqual(limits.minReservedDiskBytes);
     expect(again.file).toBeLessThan(1.1 * refused.file);

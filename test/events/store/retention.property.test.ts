@@ -75,13 +75,13 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 interface Kept {
   readonly seq: number;
   readonly received: number;
-  /** Explicit id. */
+  /** The explicit id. */
   readonly id: string | undefined;
 }
 
 class Undone extends Error {}
 
-/** The parts of the store that retention needs, and a list of all stored events. */
+/** The parts of a store that retention needs, and a list of all events that were ever stored. */
 class Model {
   readonly folder = mkdtempSync(join(tmpdir(), 'candor-retention-'));
   readonly all: Record<Table, Kept[]> = { network: [], dns: [] };
@@ -94,7 +94,7 @@ class Model {
   events!: EventStore;
   reader!: EventStore;
   retention!: Retention;
-  /** Like `retention`, with time for one block per step, but not for its ids. */
+  /** As `retention`, but a step has time only for one block, and not for its ids. */
   hasty!: Retention;
 
   constructor(bounds: Bounds, seed: number) {

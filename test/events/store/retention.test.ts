@@ -1,4 +1,4 @@
-/** Retention in the store: removed and remaining events, reports, and concurrent reads. */
+/** Retention in the store: removed and remaining events, log entries, and concurrent reads. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -329,7 +329,7 @@ test('a start that replays events to detectors replays the remaining events', as
   clock.now += 2 * day;
   await vi.waitFor(async () => expect((await store.status()).events.network).toBe(2), patience);
   expect(reader.listAlerts(everything).total).toBeGreaterThan(0);
-  // A copy as after a crash: no detector has written its state.
+  // The copy is as after a crash: no detector has written its state.
   const copy = mkdtempSync(join(tmpdir(), 'candor-retention-'));
   onTestFinished(() => rmSync(copy, { recursive: true }));
   await store.copyTo(copy);

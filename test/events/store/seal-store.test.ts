@@ -1,4 +1,4 @@
-/** Sealed events: the rows that entries cover, and the content and lifetime of proofs. */
+/** Sealed events: the rows that log entries cover, and the content and lifetime of proofs. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -18,7 +18,7 @@ function setUp() {
     const { alerts } = await store.commit(batchOf(rules.map((rule_id) => finding({ rule_id }))));
     return alerts;
   };
-  /** Passes changes to the feed, like a notice of the store. */
+  /** Passes changes to the feed, as a notice from the store would. */
   const announce = (updates: readonly AlertUpdate[] = []) => feed.committed(updates, reader.head('alerts'));
   const everything = { filter: { terms: [] }, wanted: () => true };
   const published = () =>
@@ -38,7 +38,7 @@ it('the feed publishes the changes of a notice', async () => {
   expect(published()).toEqual(['1 a 1', '2 b 1', '3 a 2']);
 });
 
-it('the feed reads from the tables the changes that no notice contained, before later changes', async () => {
+it('the feed reads changes that no notice contained from the tables, before it publishes later changes', async () => {
   const { raise, announce, published } = setUp();
   await raise('a');
   await raise('b');
@@ -66,7 +66,7 @@ it('the feed does not publish a change again when a later notice contains it', a
   expect(published()).toEqual(['1 a 1', '2 b 1', '3 c 1']);
 });
 
-it('the feed publishes an alert that changed twice without a notice in its latest state only', async () => {
+it('the feed publishes an alert that changed twice without a notice only in its latest state', async () => {
   const { raise, announce, published } = setUp();
   await raise('a');
   await raise('b');

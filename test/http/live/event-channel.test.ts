@@ -8,7 +8,7 @@ import { Bindings } from '../../events/bindings.ts';
 import { networkRecord } from '../../store/records.ts';
 import { MemoryChannel, MemoryWire } from './fakes.ts';
 
-/** Counts the addresses whose owners are looked up, which happens when an event is written as JSON. */
+/** Counts look-ups of address owners. Writing an event as JSON looks up the owners of its addresses. */
 class CountedBindings extends Bindings {
   lookups = 0;
   override owners(ip: string) {

@@ -7,13 +7,13 @@ export interface Item {
   readonly value: number;
 }
 
-/** A subscription to these values; to all values if empty. */
+/** The values that a subscription wants; all values if empty. */
 export type Wanted = ReadonlySet<number>;
 
 const wants = (wanted: Wanted, { value }: Item) => wanted.size === 0 || wanted.has(value);
 const asMessage = ({ seq, value }: Item): LiveMessage => ({ seq, json: `{"value":${value}}` });
 
-/** A read that settles on the test's command. */
+/** A replay that settles when the test says so. */
 interface Read {
   readonly since: number;
   resolve(): void;
@@ -118,7 +118,7 @@ export class MemoryBatch implements LiveBatch<Wanted> {
   forgetTexts(): void {}
 }
 
-/** A socket whose client reads on the test's command. */
+/** A socket whose client reads when the test says so. */
 export class MemoryWire implements Wire {
   readonly sent: Record<string, unknown>[] = [];
   closed: { readonly code: number; readonly reason: string } | undefined;

@@ -38,7 +38,7 @@ test('watched events are published when they are processed, with the assets of t
   expect(events().every(({ dst_asset_id }) => dst_asset_id !== undefined)).toBe(true);
 });
 
-test('at most 64 blocks wait until they are processed; the oldest ones are published before', async () => {
+test('at most 64 blocks wait until they are processed; beyond that, the oldest are published early', async () => {
   const { feeds, subscribe, wire, commit, processedTo, events } = setUp();
   subscribe(wire, 'events.network');
   for (let port = 1; port <= 66; port++) feeds.events(await commit(port));

@@ -77,7 +77,7 @@ function check({ id, wire, wanted, since, until }: Subscriber, channel: MemoryCh
 const values = fc.array(fc.nat(5), { minLength: 1, maxLength: 4 });
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('publish' as const), values }) },
-  // Committed now and published by a later step: in the meantime, replays see the commit, but subscribers do not.
+  // Committed now and published by a later step: until then, replays see the commit, but live subscriptions do not.
   { weight: 2, arbitrary: fc.record({ do: fc.constant('commit' as const), values }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('publish committed' as const), late: fc.boolean() }) },
   {
@@ -384,7 +384,7 @@ describe('replays', () => {
 });
 
 describe('filters that take too long', () => {
-  it('are evaluated in turns from disk instead, without losing matches', async () => {
+  it('are evaluated in turn, from disk, without losing matches', async () => {
     let now = 0;
     const parts = setUp({ clock: () => now });
     const { channel, hub, reached } = parts;
@@ -439,7 +439,7 @@ describe('the text of a message', () => {
     expect(reached).toContain('maxLiveMatchMsPerS');
     const before = now;
     await settle(parts, wires);
-    // Without a limit, the recent commits would be sent to each of the subscriptions.
+    // Without the limit, reading the texts of the recent commits for each subscription would take 6 s.
     expect(now - before).toBeLessThan(20 * 50);
     for (const wire of wires) expect(seqs(wire)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });

@@ -7,7 +7,7 @@ import { serviceHub } from '../../../src/http/live/service-hub.ts';
 import type { StoreReader } from '../../../src/store/store.ts';
 import type { MemoryWire } from './fakes.ts';
 
-/** Returns the feeds and channels of the service over a store, for subscribers in memory. */
+/** Returns the service's feeds and channels over a store, for subscribers in memory. */
 export function memoryHub(reader: StoreReader) {
   const run = queries(reader);
   const logError = (error: unknown) => {

@@ -417,7 +417,7 @@ describe('rechecked credentials', () => {
     expect([hub.subscriptions, wire.closed]).toEqual([1, undefined]);
   });
 
-  it('are the latest credentials that were sent', async () => {
+  it('are the credentials that were sent last', async () => {
     const { session, wire, say } = judged(async () => Promise.reject(new Error('asked again')));
     await say({ type: 'auth', token: 'other' });
     session.recheckCredentials();

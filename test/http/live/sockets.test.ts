@@ -290,7 +290,7 @@ describe('credentials', () => {
     ['an unknown filter', `${stream}?colour=red`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
     ['a malformed filter', `${stream}?dst_port=https`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
     ['a parameter on a path without parameters', '/ws?token=viewer', { token: 'viewer' }, 400, 'INVALID_REQUEST'],
-  ])('do not prevent the error of an upgrade: %s', async (_, path, options, status, code) => {
+  ])('that are valid do not prevent the error of an upgrade: %s', async (_, path, options, status, code) => {
     const client = new Client(path, options);
     const [, response] = await once(client.ws, 'unexpected-response');
     expect(response.statusCode).toBe(status);
@@ -466,7 +466,7 @@ describe('a stream path', () => {
   it('sends all matches after `since`, then new matches, without gap or repetition', async () => {
     const ports = Array.from({ length: 2000 }, (_, n) => (n % 2 === 0 ? 443 : 80));
     publish(ports);
-    // More commits than are kept in memory.
+    // More commits than the hub keeps in memory.
     for (let n = 0; n < 2 * limits.maxRecentBatches; n++) publish([443]);
     const client = new Client(`${stream}?dst_port=443&since=500`, { token: 'viewer' });
     await client.subscribed();

@@ -17,7 +17,7 @@ if (withoutOpenssl !== undefined) console.warn(`skipped: ${withoutOpenssl}`);
 
 const stream = '/api/v1/alerts/stream';
 
-/** Names of active principals. A principal has the name in its certificate, and a role of the same name. */
+/** Names of active principals: a principal has the name in its certificate, and a role of the same name. */
 const active = new Set<string>();
 function authenticate({ authorization, certificate }: Credentials, now: number): SocketCredentials {
   const as = (role: string, rest: object) =>

@@ -29,7 +29,7 @@ describe('tokens of one principal', () => {
     expect((await store.changePrincipal(admin.id, { password_hash: 'new' }, admin)).ended).toHaveLength(most);
   });
 
-  test('revoked sessions do not count, and the oldest of them are removed', async () => {
+  test('revoked sessions do not count towards the limit, and the oldest of them are removed', async () => {
     const { store, reader, admin } = await withAdmin();
     const kept = session(admin, at(-1));
     await store.addToken(kept, admin);
@@ -124,7 +124,7 @@ test('complete lists by cursor have the same pages as a sorted list, in both ord
   for (const [name, list] of Object.entries(lists))
     for (const order of ['asc', 'desc'] as const) {
       const whole = { ...(name === 'tokens' ? allTokens : newest), order };
-      // A bound that does not exclude rows: every row is read, and sorted by its attributes.
+      // `from: 0` excludes no rows, but forces the store to read every row and to sort the rows by their attributes.
       const expected = resources(list({ ...whole, from: 0 })).map(({ id }) => id);
       expect(expected).toHaveLength(25);
       const walked: string[] = [];

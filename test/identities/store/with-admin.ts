@@ -1,7 +1,7 @@
 import { opened } from '../../store/opened.ts';
 import { principal, system } from './identity-records.ts';
 
-/** Opens a store with one administrator, and returns the content of its outbox. */
+/** Opens a store with one administrator. `rows` and `kinds` read its outbox. */
 export async function withAdmin(options: Parameters<typeof opened>[0] = {}) {
   const open = opened(options);
   const admin = principal('admin');

@@ -220,7 +220,7 @@ describe('a removal', () => {
 });
 
 describe('a merge', () => {
-  test('makes one asset of two: addresses over all time, services, names and history', async () => {
+  test('combines two assets into one: addresses over all time, services, names and history', async () => {
     const open = opened();
     open.clock.now = start + 2 * hour;
     const { store, reader } = open;

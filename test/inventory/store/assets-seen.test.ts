@@ -67,7 +67,7 @@ describe('the network inventory', () => {
     expect(merged).toMatchObject(seen);
   });
 
-  test('makes two assets with a history of an address that moves between two MAC addresses', async () => {
+  test('makes two assets, each with a history, from an address that moves between two MAC addresses', async () => {
     const open = opened();
     open.clock.now = start + 10 * hour;
     await see(open, { ip: '10.0.0.1', mac: macA, at: start }, { ip: '10.0.0.1', mac: macB, at: start + hour });
@@ -100,7 +100,7 @@ describe('the network inventory', () => {
     expect(lookup.ranges(second.id)).toEqual([{ ip: '10.0.0.1', from: start + hour, to: Number.POSITIVE_INFINITY }]);
   });
 
-  test('makes two assets of a moved address even within one block of events, in any order', async () => {
+  test('makes two assets from a moved address even within one block of events, in any order', async () => {
     const open = opened();
     await open.store.commit(
       batchOf([], {
@@ -116,7 +116,7 @@ describe('the network inventory', () => {
     expect(assetsOf(open.reader)).toHaveLength(2);
   });
 
-  test('makes one asset of a machine that changes its address', async () => {
+  test('keeps one asset for a machine that changes its address', async () => {
     const open = opened();
     await see(open, { ip: '10.0.0.1', mac: macA }, { ip: '10.0.0.2', mac: macA, at: start + hour });
     const [asset, ...others] = assetsOf(open.reader);
@@ -173,7 +173,7 @@ describe('the network inventory', () => {
       batchOf([], { blocks: [inbound(hosts.map((n) => ({ ...external, src_ip: `198.51.100.${n}` })))] });
     await open.store.commit(from(7));
     await open.store.commit(from(7, 8));
-    // The sighting may still be forged.
+    // Two external addresses are not enough evidence: they may be forged.
     expect(assetsOf(open.reader)).toHaveLength(2);
     await open.store.commit(from(9));
     const assets = assetsOf(open.reader);
@@ -243,7 +243,7 @@ describe('the network inventory', () => {
     expect(after).toMatchObject({ name: 'Ana’s', hostnames: ['ana'], os: 'BeOS' });
   });
 
-  test('makes an asset of a device known only by its MAC address', async () => {
+  test('makes an asset for a device known only by its MAC address', async () => {
     const open = opened();
     await sight(open, [{ kind: 'host', mac: macA, at: start }]);
     expect(assetsOf(open.reader)).toMatchObject([{ name: macA, mac_addresses: [macA], ip_addresses: [] }]);

@@ -6,7 +6,7 @@ import { limits } from '../../../src/limits.ts';
 import { everything, opened, resources, start } from '../../store/opened.ts';
 import { batch, ssh } from './traffic.ts';
 
-/** Returns the times in lists after these connections and sightings. */
+/** Commits a connection and sightings, and returns the times in the lists of assets and services. */
 async function times(changes: Partial<NetworkRecord>, sightings: Parameters<typeof batch>[1] = {}) {
   const { store, reader, clock } = opened();
   clock.now = start;

@@ -40,7 +40,7 @@ function bodyOf(hosts: number, sightings: readonly Sighting[] = []) {
 
 const many = 16_000;
 
-/** Returns a batch with a finding of a missing event: a bug of the caller. It aborts the transaction. */
+/** Returns a batch with a finding that refers to a missing event. Such a bug in a caller aborts the transaction. */
 const broken = () => batch([], { findings: [finding({ event: { block: 7, row: 0 } })] });
 
 test('a body of unknown hosts is acknowledged first and processed gradually, each event once', async () => {
@@ -97,7 +97,7 @@ test('sightings of pending events are processed after the events, even across a 
   await again.close();
 });
 
-test("users' changes are planned after all events stored before", async () => {
+test("users' changes are planned after all earlier events are processed", async () => {
   const { store } = opened();
   await store.commitOnly(bodyOf(many));
   const taken = store.createAsset({ name: 'mine', ip_addresses: [address(many - 1)] }, analyst);

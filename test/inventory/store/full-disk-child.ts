@@ -15,7 +15,7 @@ import { batch, counted, countedOfEvents, ssh } from './traffic.ts';
 const [volume = '', stage] = process.argv.slice(2);
 const dataDir = join(volume, 'data');
 mkdirSync(dataDir, { recursive: true });
-/** Disables the reserve: LMDB itself meets the full volume. */
+/** Disables the reserve, so that LMDB itself runs out of space. */
 const freeBytes = () => Number.POSITIVE_INFINITY;
 const open = () => openStore({ dataDir, alertWindowMs: 3_600_000, freeBytes });
 let store = open();

@@ -11,7 +11,7 @@ const on = (ip: string, more: Parameters<typeof finding>[0] = {}) =>
   finding({ src_ip: '198.51.100.1', dst_ip: ip, severity: 'critical', ...more });
 
 describe('open alerts of an asset', () => {
-  test('count whether the asset is source or target, while they are new or in progress, with their risk', async () => {
+  test('are counted with their risk while they are new or in progress, regardless of whether the asset is source or target', async () => {
     const open = opened();
     const { store, reader } = open;
     await see(open, { ip: '10.0.0.1' }, { ip: '10.0.0.2' });
@@ -75,7 +75,7 @@ describe('open alerts of an asset', () => {
     expect(holder(open.reader, '10.0.0.1')).toMatchObject({ open_alerts: 1 });
   });
 
-  /** Changes to the file of a closed store: its state after an older version, or after a crash. */
+  /** Changes that give a closed store's file the state that an older version, or a crash, leaves. */
   const left: Record<string, (root: RootDatabase) => void> = {
     'a file of a version without an index of open alerts': (root) => {
       for (const name of ['open-alerts', 'asset-risks', 'risk-ranks', 'risk-falls', 'asset-counters'])

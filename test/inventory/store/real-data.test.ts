@@ -86,7 +86,7 @@ const sets = [
 
 describe.skipIf(!hasShared)('real sensor data', () => {
   test.each(sets)(
-    'gives the hosts and services of $name that a count of the lines gives',
+    'results in the same hosts and services as a count of the lines: $name',
     async ({ files, networks, isHome }) => {
       const lines = linesOf(files);
       const wanted = servicesIn(

@@ -84,7 +84,7 @@ test('an event with a known id is not counted again', async () => {
 test('an aborted transaction is not counted; committed calls of its group count once', async () => {
   const { store, reader } = opened();
   await store.commit(batch([ssh({ connection_id: 'before' })]));
-  // A finding of a missing event is a bug: its call fails in the middle of the group's transaction.
+  // A finding that refers to a missing event is a bug: its call fails in the middle of the group's transaction.
   const broken = batch([ssh({ connection_id: 'lost' })], {
     findings: [finding({ event: { block: 7, row: 0 } })],
   });

@@ -73,7 +73,7 @@ describe('as time passes', () => {
     expect(holder(reader, '10.0.0.2')).toMatchObject({ open_alerts: 2, risk_score: 0, risk_level: 'low' });
     expect(scoreOf(open)).toMatchObject({ score: 0, level: 'low', entities: [], entities_at_risk: 0 });
     await pass(clock, day);
-    expect(vi.getTimerCount()).toBe(1); // the check of stored data in the background
+    expect(vi.getTimerCount()).toBe(1); // only the timer for the background check of stored data
   });
 
   test('a new occurrence of an alert restarts its decay', async () => {
@@ -107,7 +107,7 @@ describe('as time passes', () => {
     await see(open, { ip: '10.0.0.1' });
     await open.store.commit(batchOf([finding()]));
     await pass(open.clock, day);
-    expect(vi.getTimerCount()).toBe(1); // the check of stored data in the background
+    expect(vi.getTimerCount()).toBe(1); // only the timer for the background check of stored data
   });
 });
 
@@ -123,7 +123,7 @@ test('scores that fell while the service was stopped are right soon after its st
   await store.close();
 });
 
-test.each(verdicts.map((verdict) => [verdict] as const))('a verdict of %s counts immediately', async (verdict) => {
+test.each(verdicts.map((verdict) => [verdict] as const))('the verdict %s updates risk immediately', async (verdict) => {
   const open = opened();
   await see(open, { ip: '10.0.0.1' });
   const { alerts } = await open.store.commit(batchOf([on('10.0.0.1')]));

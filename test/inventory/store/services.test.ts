@@ -255,7 +255,7 @@ describe('when assets change', () => {
   });
 });
 
-test('any changes except aborted changes give the same result as a map, for any time of writing', () => {
+test('any changes have the same result as in a map, whenever they are written; aborted changes have no effect', () => {
   const places = fc.record({ ip: fc.constantFrom('10.0.0.1', '10.0.0.2'), port: fc.constantFrom(1, 2, 3) });
   const assets = fc.constantFrom(asset, other);
   const change = fc.oneof(

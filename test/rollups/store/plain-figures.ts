@@ -26,7 +26,7 @@ interface Met {
 
 const timeOf = ({ record, at }: Received<NetworkRecord | DnsRecord>) => Math.min(record.timestamp, at);
 
-/** Counts the figures of [from, to) one event at a time, over all events in order of arrival. */
+/** Computes the figures for [from, to) one event at a time, from all events in order of arrival. */
 export function plainFigures(
   network: readonly Received<NetworkRecord>[],
   dns: readonly Received<DnsRecord>[],

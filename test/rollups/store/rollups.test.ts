@@ -187,7 +187,7 @@ async function lived(steps: readonly Step[]) {
             timestamp: now - i * 20 * minute,
           }),
         );
-        // A finding of a missing event fails in the middle of its transaction.
+        // A finding that refers to a missing event fails in the middle of its transaction.
         const lost = one.kind === 'undone' ? [finding({ event: { block: 7, row: 0 } })] : [];
         const batch: IngestBatch = batchOf([...findings, ...lost], { blocks: blocksOf(records, asked, now) });
         const outcome = await store.commit(batch).then(
@@ -404,7 +404,7 @@ test('a folder without rollups gets rollups when it is opened', async () => {
   expect(got).toEqual(want);
 });
 
-test('a folder that counted alerts by the time they were raised counts alerts by the time last seen', async () => {
+test('alerts that an older version counted by the time raised are counted again by the time last seen', async () => {
   const { dataDir, store, reader, clock } = opened();
   const findings = [0, 5, 50].map((age) => finding({ rule_id: `${age}`, timestamp: start - age * hour }));
   for (const one of findings) await store.commit(batchOf([one]));

@@ -92,7 +92,10 @@ it('above the row limit days are removed as well: requests for older ranges retu
   expect(Object.keys(topology.reached).sort()).toEqual(['maxTopologyDayRows', 'maxTopologyHourRows']);
 });
 
-/** Adds the edges of `count` hosts in one transaction. After enough steps (writes), the store adds them to the runs. */
+/**
+ * Adds the edges of `count` hosts in one transaction. After enough steps (writes), the store adds the edges to the
+ * runs.
+ */
 function addedToRuns({ transaction, flow, write }: ReturnType<typeof opened>, count: number, steps: number): void {
   transaction(() => {
     for (let step = 0; step < steps; step++) {

@@ -152,7 +152,7 @@ describe('the graph of the store', () => {
     expect(around(first)).toMatchObject({ nodes: [], edges: [] });
     expect(around(second).edges.length).toBe(2);
     expect(around(second.toUpperCase()).edges.length).toBe(2);
-    // Owners are determined at the end of a range, like the names of nodes.
+    // Owners are determined at the end of a range, as are the names of nodes.
     expect(around(first, { from: before, to: before + hour }).nodes).toContainEqual(
       expect.objectContaining({ id: '10.0.0.1', asset_id: first }),
     );

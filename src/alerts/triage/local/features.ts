@@ -25,10 +25,7 @@ export interface Case {
 
 interface Feature {
   readonly name: string;
-  /**
-   * Description of the feature for users. Values of features range from −1 to 1; 0 means unknown or not
-   * applicable.
-   */
+  /** Description of the feature for users. */
   readonly what: string;
   /** Initial weight towards malicious, in log-odds for a value of 1. */
   readonly wrong: number;
@@ -37,6 +34,7 @@ interface Feature {
    * activity, in log-odds for a value of 1.
    */
   readonly mistaken: number;
+  /** Value from −1 to 1; 0 means unknown or not applicable. */
   readonly value: (about: Case) => number;
   /**
    * Whether the weights are learned. Other weights are fixed, because otherwise verdicts on one rule would

@@ -5,7 +5,7 @@ import { type Verdict, verdictsIn } from './tally.ts';
 
 export type AiVerdict = NonNullable<Alert['ai_verdict']>;
 
-/** Probability of malicious from which the verdict is true positive; from 0.5 it is suspicious. */
+/** Minimum probability of malicious for the verdict true positive; for suspicious, the minimum is 0.5. */
 const certain = 0.85;
 /** Number of analyst verdicts on the same rule that the model requires. */
 const enoughVerdicts = 5;

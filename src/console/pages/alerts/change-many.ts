@@ -20,7 +20,7 @@ interface Tally {
 }
 
 /**
- * Applies one change to many alerts: those listed, or all that match a filter. `onProgress` receives the number of
+ * Applies one change to the listed alerts, or to all alerts that match a filter. `onProgress` receives the number of
  * alerts processed.
  *
  * @returns `all` if no alert failed, otherwise `some`; a toast reports the numbers. Returns the failure if a request

@@ -3,7 +3,9 @@ import { type AlertStatus, alertTransitions, mayBecome } from '../../../contract
 import { isolateText, title, words } from '../../ui/words.ts';
 import type { Alert } from './question.ts';
 
-/** A change in the request format of the API. All functions here are pure. */
+/** Changes of alerts. All functions here are pure. */
+
+/** A change in the request format of the API. */
 export type Change = AlertUpdateInput;
 
 /**

@@ -24,7 +24,7 @@ export function Status({ status, verdict }: { status: Alert['status']; verdict?:
   );
 }
 
-/** Columns of the queue; `from` is the width in pixels from which a column is shown. */
+/** Columns of the queue; `from` is the minimum table width in pixels at which a column is shown. */
 export const columns: readonly Column<AlertRow>[] = [
   {
     id: 'severity',

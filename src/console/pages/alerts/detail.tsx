@@ -100,7 +100,7 @@ function Actions({ alert, triage }: { alert: Alert; triage: Triage }) {
           </Button>
           {status === 'new' && (
             <Button hint="i" onClick={triage.begin}>
-              In progress
+              Start work
             </Button>
           )}
           {status === 'in_progress' && (

@@ -91,7 +91,7 @@ export function EditAssignee({ alert }: { alert: AlertRow }) {
         label={`Assignee: ${assignee ?? 'unassigned'}. Change`}
         items={() => [
           { title: `Me (${me.value?.name ?? ''})`, run: () => assign(me.value?.name ?? '') },
-          { title: 'Another user …', run: () => setAsking(true) },
+          { title: 'Another user…', run: () => setAsking(true) },
           ...(assignee === undefined ? [] : [{ title: 'Unassign', run: () => assign('') }]),
         ]}
       >

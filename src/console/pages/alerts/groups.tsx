@@ -67,7 +67,7 @@ export function Groups({ by, filters }: { by: AlertGrouping; filters: Filters })
               ...(by === 'status' && { view: 'all' }),
             });
         }}
-        empty={<Empty title="No alerts in this range." />}
+        empty={<Empty title="No alerts in this range" />}
       />
     </>
   );

@@ -72,7 +72,7 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
       />
       {now.error !== null && (
         <p class="alert-histogram-change quiet" title={now.error.message}>
-          out of date; retrying
+          Out of date; retrying
         </p>
       )}
       {now.error === null && change !== undefined && name !== 'all' && (

@@ -9,10 +9,10 @@ import type { Counts } from './page.tsx';
 import type { View } from './question.ts';
 
 const nothing: Readonly<Record<View, string>> = {
-  open: 'No open alerts in this range.',
-  mine: 'No alerts assigned to you in this range.',
-  unassigned: 'No unassigned alerts in this range.',
-  all: 'No alerts in this range.',
+  open: 'No open alerts in this range',
+  mine: 'No alerts assigned to you in this range',
+  unassigned: 'No unassigned alerts in this range',
+  all: 'No alerts in this range',
 };
 
 /** Explains why the queue is empty. Without alerts and filters, shows the number of events analysed. */
@@ -29,7 +29,7 @@ export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Count
     );
   if (hasChips)
     return (
-      <Empty title="No alerts in this range match the filters.">
+      <Empty title="No alerts in this range match the filters">
         <p class="row">
           <WithoutFilters list="listAlerts" />
           <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>Search all time</Button>

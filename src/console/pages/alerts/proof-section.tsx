@@ -79,7 +79,7 @@ function Outcome({
   if (result === undefined)
     return (
       <p class="alert-proof" role="status">
-        Verifying in this browser …
+        Verifying in this browser…
       </p>
     );
   if (result instanceof Denied)

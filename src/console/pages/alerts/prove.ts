@@ -79,6 +79,6 @@ async function proveLeaf(
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
     const code = error.fault === 'root_mismatch' ? 'NOT_INCLUDED' : 'MALFORMED_PROOF';
-    return new AuditFault(code, `leaf ${leafIndex} in the tree of ${head.size}: ${error.message}`);
+    return new AuditFault(code, `leaf ${leafIndex} in the tree of size ${head.size}: ${error.message}`);
   }
 }

@@ -3,6 +3,7 @@ import { alertStatuses, openAlertStatuses, type Severity, severities } from '../
 import { oneOfTexts } from '../../../contract/wildcards.ts';
 
 /** Queries of the queue, shared by the list, counts, histogram and live updates. All functions here are pure. */
+
 export type AlertRow = ListItem<'listAlerts'>;
 export type Alert = AlertRow['attributes'];
 

@@ -41,7 +41,7 @@ export function QueueLine({
         <strong role="status">{number(everything ? (total ?? 0) : marked)} selected</strong>
         {triage.progress !== undefined ? (
           <span class="quiet" role="status">
-            {number(triage.progress)} processed …
+            {number(triage.progress)} processed…
           </span>
         ) : (
           <>
@@ -51,7 +51,7 @@ export function QueueLine({
                   Assign to me
                 </Button>
                 <Button hint="i" onClick={triage.many.begin}>
-                  In progress
+                  Start work
                 </Button>
                 <Button hint="r" onClick={triage.many.resolve}>
                   Resolve

@@ -163,7 +163,7 @@ function MissingAlert({ id, error, onRetry }: { id: string; error: ServiceError 
       {error === null ? (
         <Loading rows={8} />
       ) : isUnknown ? (
-        <Empty title="There is no alert with this ID.">
+        <Empty title="There is no alert with this ID">
           <p>
             The link may be incomplete or belong to another server: <bdi class="mono">{id}</bdi>
           </p>

@@ -106,7 +106,7 @@ export function SilenceDialog({
             {left === 1 ? 'is not loaded and will not change.' : 'are not loaded and will not change.'}
           </p>
         )}
-        <Options legend="Match all of" error={submitted && faults.matcher ? faults.matcher : undefined}>
+        <Options legend="Match all conditions" error={submitted && faults.matcher ? faults.matcher : undefined}>
           {silenceParts
             .filter((part) => values[part] !== undefined)
             .map((part) => (

@@ -4,7 +4,9 @@ import { limits } from '../../../limits.ts';
 import { isolateText, wholeName, words } from '../../ui/words.ts';
 import type { Alert, Filters } from './question.ts';
 
-/** Fields by which a silence created from alerts can match. All functions here are pure. */
+/** Matchers of silences that are created from alerts. All functions here are pure. */
+
+/** Fields by which such a silence can match. */
 export const silenceParts = ['rule_id', 'src_ip', 'dst_ip', 'domain', 'category', 'asset_id'] as const;
 export type SilencePart = (typeof silenceParts)[number];
 

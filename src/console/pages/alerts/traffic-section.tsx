@@ -3,7 +3,7 @@ import { Facts, Section } from '../../ui/split.tsx';
 import { title } from '../../ui/words.ts';
 import type { Alert } from './question.ts';
 
-/** The sensor's signature, and the matched traffic, which is shown only as text, because an attacker controls it. */
+/** The sensor's signature and the matched traffic. An attacker controls the traffic, so it is shown only as text. */
 export function Traffic({ alert: { signature = {}, payload = {} } }: { alert: Alert }) {
   const { cves, references, metadata = [] } = signature;
   const facts = [{ key: 'CVE', values: cves }, { key: 'references', values: references }, ...metadata]

@@ -141,7 +141,7 @@ export function useTriage(about: About): Triaging {
   useKeys('Triage', {
     ...(mayChange(targets().length) && {
       a: { title: 'Assign to me', run: keyed.assign },
-      i: { title: 'In progress', run: keyed.begin },
+      i: { title: 'Start work', run: keyed.begin },
       r: { title: 'Resolve', run: keyed.resolve },
       n: { title: 'Add note', run: keyed.note },
       v: { title: 'Set verdict', run: keyed.verdict },

@@ -40,7 +40,7 @@ export function Criticality({ level }: { level: Asset['criticality'] }) {
   );
 }
 
-/** Columns of the inventory; `from` is the width in pixels from which a column is shown. */
+/** Columns of the inventory; `from` is the minimum table width in pixels at which a column is shown. */
 export const columns: readonly Column<AssetRow>[] = [
   {
     id: 'name',

@@ -36,7 +36,7 @@ export function DeleteDialog({ asset, onDone, onClose }: { asset: AssetRow; onDo
       </p>
       {state !== 'retired' && (
         <p class="quiet">
-          If the asset is only out of use, retire it instead: a retired asset keeps its history, and the history shows
+          If the asset is no longer in use, retire it instead: a retired asset keeps its history, and the history shows
           when the asset is seen again.
         </p>
       )}

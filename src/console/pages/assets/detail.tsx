@@ -42,7 +42,7 @@ export function OpenedAsset({
   const answer = useAnswer('getAsset', { params: { asset_id: id } }, { keepPrevious: false, refreshMs });
   const asset = answer.data?.data ?? listed;
   const isNewer = listed !== undefined && asset !== undefined && asset.attributes.version > listed.attributes.version;
-  // Shortcut keys act on the row in the list, which therefore needs the version shown here.
+  // Shortcut keys act on the row in the list, so the row needs the version that is shown here.
   useEffect(() => {
     if (isNewer) putAssets(new Map([[asset.id, asset]]));
   }, [isNewer, asset]);
@@ -65,11 +65,11 @@ function MissingAsset({ id, error, onRetry }: { id: string; error: ServiceError;
   return (
     <Detail title={isUnknown ? 'Asset not found' : 'Asset'} onClose={close}>
       {typeof into === 'string' ? (
-        <Empty title="This asset was merged into another one.">
+        <Empty title="This asset was merged into another one">
           <a href={href('assets', { id: into })}>Show that asset</a>
         </Empty>
       ) : isUnknown ? (
-        <Empty title="There is no asset with this ID.">
+        <Empty title="There is no asset with this ID">
           <p>
             It may have been deleted, or the link belongs to another server: <bdi class="mono">{id}</bdi>
           </p>
@@ -147,9 +147,9 @@ function AssetActions({ asset, actions }: { asset: AssetRow; actions: SingleActi
   const { state } = attributes;
   const changes = [
     ...(may('updateAsset') && state !== 'retired' ? [{ title: 'Retire', run: () => actions.retire(asset) }] : []),
-    ...(may('mergeAsset') ? [{ title: 'Merge into another asset …', run: () => actions.merge(asset) }] : []),
-    ...(may('splitAsset') ? [{ title: 'Split …', run: () => actions.split(asset) }] : []),
-    ...(may('deleteAsset') ? [{ title: 'Delete …', run: () => actions.remove(asset) }] : []),
+    ...(may('mergeAsset') ? [{ title: 'Merge into another asset…', run: () => actions.merge(asset) }] : []),
+    ...(may('splitAsset') ? [{ title: 'Split…', run: () => actions.split(asset) }] : []),
+    ...(may('deleteAsset') ? [{ title: 'Delete…', run: () => actions.remove(asset) }] : []),
   ];
   return (
     <>

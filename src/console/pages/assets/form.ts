@@ -3,6 +3,7 @@ import { ServiceError } from '../../../errors.ts';
 import type { Asset } from './question.ts';
 
 /** The form fields of an asset, as texts; lists have one item per line. All functions here are pure. */
+
 export const listFields = ['ip_addresses', 'mac_addresses', 'hostnames', 'tags'] as const;
 export type ListField = (typeof listFields)[number];
 const textFields = ['name', 'kind', 'criticality', 'state', 'owner', 'os', 'vendor', 'notes'] as const;

@@ -60,7 +60,7 @@ function Marked({ marked, actions }: { marked: number; actions: Actions }) {
         <>
           <progress max={progress.of} value={progress.done} aria-label="Assets changed" />
           <span class="quiet" role="status">
-            {number(progress.done)} of {number(progress.of)} changed …
+            {number(progress.done)} of {number(progress.of)} changed…
           </span>
           <Button onClick={progress.stop}>Stop</Button>
         </>

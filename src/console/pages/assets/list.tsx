@@ -108,7 +108,7 @@ function NoAssets({ onCreate }: { onCreate: () => void }) {
   const isFiltered = shownChips('listAssets').length > 0 || params.has('q') || shownSeen(params).kind !== 'any';
   if (known === 0)
     return (
-      <Empty title="No assets yet.">
+      <Empty title="No assets yet">
         <p>Hosts in the home networks become assets when sensors report events about them or a scan finds them.</p>
         <p class="row">
           {may('startScan') && <a href={href('discovery', { new: 1 })}>Scan a network</a>}
@@ -117,7 +117,7 @@ function NoAssets({ onCreate }: { onCreate: () => void }) {
       </Empty>
     );
   return (
-    <Empty title={ip === undefined ? 'No matching assets.' : 'No asset has this address.'}>
+    <Empty title={ip === undefined ? 'No matching assets' : 'No asset has this address'}>
       <p>
         {known !== undefined && `${counted(known, 'asset')} in total. `}
         {ip !== undefined && 'Only hosts in the home networks become assets.'}

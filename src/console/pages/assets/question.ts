@@ -4,6 +4,7 @@ import type { ranges } from '../../state/range.ts';
 import { timeIn } from '../../state/time-in.ts';
 
 /** Queries of the inventory, shared by the list and its counts. All functions here are pure. */
+
 export type AssetRow = ListItem<'listAssets'>;
 export type Asset = AssetRow['attributes'];
 export type ServiceRow = ListItem<'listServices'>;
@@ -70,7 +71,7 @@ export const quickParams = ({ filters, sort }: QuickView): Params => ({
   id: undefined,
 });
 
-/** Replaces the filters by state and risk in a query with those of a quick view. */
+/** Replaces the state and risk filters of a query with the filters of a quick view. */
 export const quickQuery = (query: Filters, { filters }: QuickView): Filters => {
   const others = Object.entries(query).filter(([name]) => !quickFilters.some((one) => one === name));
   return { ...Object.fromEntries(others), ...(filters as Filters) };

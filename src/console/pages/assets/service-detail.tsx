@@ -31,8 +31,8 @@ export function OpenedService({ id, listed }: { id: string; listed: ServiceRow |
       {error === null ? (
         <Loading rows={6} />
       ) : isUnknown ? (
-        <Empty title="There is no service with this ID.">
-          Its asset may have been deleted: <bdi class="mono">{id}</bdi>
+        <Empty title="There is no service with this ID">
+          Its asset may have been deleted. Service ID: <bdi class="mono">{id}</bdi>
         </Empty>
       ) : (
         <Failure error={error} onRetry={() => void answer.refetch()} />

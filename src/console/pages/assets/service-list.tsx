@@ -67,12 +67,12 @@ function NoServices() {
   const known = everything.data?.pagination.total;
   if (known === 0)
     return (
-      <Empty title="No services yet.">
+      <Empty title="No services yet">
         Services on hosts in the home networks are listed once sensors see them or a scan finds them.
       </Empty>
     );
   return (
-    <Empty title="No matching services.">
+    <Empty title="No matching services">
       <p>{known !== undefined && `${counted(known, 'service')} in total.`}</p>
       <p class="row">
         <WithoutFilters list="listServices" also={seenParams({ kind: 'any' })} />

@@ -35,7 +35,7 @@ export function Traffic({ asset: { id, attributes } }: { asset: AssetRow }) {
       {out === undefined || into === undefined || bars === undefined ? (
         <p class="quiet" role="status">
           {error === null ? (
-            'Loading …'
+            'Loading…'
           ) : (
             <>
               Traffic unavailable: {error.message}{' '}

@@ -4,7 +4,7 @@ import { ranges } from '../../state/range.ts';
 import { Choice } from '../../ui/button.tsx';
 import './window.css';
 
-/** Lengths of the time window of the detail view, the URL parameter `window`. */
+/** Time windows of the detail view: the values of the URL parameter `window`. */
 const windows = ['1h', '24h', '7d', '30d'] as const;
 const usual = '24h';
 export type Window = (typeof windows)[number];

@@ -22,7 +22,7 @@ export function Status({ status }: { status: Scan['status'] }) {
   );
 }
 
-/** Returns the duration until now or the end in milliseconds; undefined if the scan never started. */
+/** Returns how long the scan has been running, or took in total, in milliseconds; undefined if it never started. */
 export const tookMs = ({ started_at, finished_at }: Scan, nowMs: number): number | undefined =>
   started_at === undefined
     ? undefined

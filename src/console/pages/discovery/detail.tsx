@@ -43,7 +43,7 @@ export function OpenedScan({
       {error === null ? (
         <Loading rows={6} />
       ) : isUnknown ? (
-        <Empty title="There is no scan with this ID.">
+        <Empty title="There is no scan with this ID">
           Only the last {number(limits.maxScans)} scans are kept; <bdi class="mono">{id}</bdi> may be older or belong to
           another server.
         </Empty>

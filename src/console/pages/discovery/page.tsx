@@ -172,14 +172,14 @@ function NoScans({ onBegin }: { onBegin: () => void }) {
   const isFiltered = shownChips('listScans').length > 0 || place.value.params.has('q');
   if (isFiltered)
     return (
-      <Empty title="No matching scans.">
+      <Empty title="No matching scans">
         <p class="row">
           <WithoutFilters list="listScans" />
         </p>
       </Empty>
     );
   return (
-    <Empty title="No scans yet.">
+    <Empty title="No scans yet">
       <p>Sensors discover assets automatically. A scan finds further hosts and their open ports.</p>
       {may('startScan') && (
         <p class="row">

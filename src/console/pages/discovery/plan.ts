@@ -4,6 +4,8 @@ import { ServiceError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { addressRanges } from '../../../net/ip.ts';
 
+/** Previews a scan from its form. All functions here are pure. */
+
 /** Addresses from `first` to `last`, both included; an IPv4 address is represented as its IPv4-mapped address. */
 interface Span {
   readonly first: bigint;
@@ -11,8 +13,8 @@ interface Span {
 }
 
 /**
- * Counts the addresses that a scan would visit, like the service: each address once, without the network and broadcast
- * addresses of IPv4 blocks (except in a /31, RFC 3021). Invalid targets count as 0.
+ * Counts the addresses that a scan would visit, as the service counts them: each address once, without the network and
+ * broadcast addresses of IPv4 blocks (except in a /31, RFC 3021). Invalid targets count as 0.
  */
 export function countHosts(targets: readonly string[]): number {
   const spans = targets.flatMap(spansOf).sort((a, b) => (a.first < b.first ? -1 : 1));
@@ -38,7 +40,7 @@ function spansOf(text: string): Span[] {
 
 const numberOf = (address: Uint8Array): bigint => address.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 
-/** Previews a scan from the form. All functions here are pure. */
+/** The form of a scan; all values are texts. */
 export interface ScanForm {
   readonly targets: string;
   readonly ports: string;

@@ -58,7 +58,7 @@ function Bar({ label, done, total }: { label: string; done: number; total: numbe
   );
 }
 
-/** The results of a scan until now or, after its end, in total. */
+/** The results of a scan so far, or the totals after its end. */
 export function ScanResult({ result }: { result: NonNullable<Scan['result']> }) {
   const found = [
     ['Hosts up', result.hosts_up],
@@ -79,7 +79,7 @@ export function ScanResult({ result }: { result: NonNullable<Scan['result']> }) 
       {(result.services_skipped ?? 0) > 0 && (
         <p class="scan-skipped">
           {counted(result.services_skipped ?? 0, 'more open port was', 'more open ports were')} not recorded, because a
-          host exceeded the limit of services.
+          host exceeded the service limit.
         </p>
       )}
     </>

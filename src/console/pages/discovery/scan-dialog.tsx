@@ -136,7 +136,7 @@ function Allowed() {
       {may('updateConfig') ? (
         <a href={href('administration', { view: 'configuration' })}>Open settings</a>
       ) : (
-        'Ask an administrator to add it.'
+        'Ask an administrator to add the network.'
       )}
     </p>
   );

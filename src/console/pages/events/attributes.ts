@@ -36,7 +36,7 @@ export interface Attribute {
   readonly pivot?: PivotKind;
   /** Width as a column, in pixels. */
   readonly width: number;
-  /** Table width in pixels from which a default column is shown. */
+  /** Minimum table width in pixels at which a default column is shown. */
   readonly from?: number;
 }
 

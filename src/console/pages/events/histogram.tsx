@@ -42,7 +42,7 @@ export function EventHistogram({
       ) : shown === undefined || bars === undefined ? (
         <p class="events-histogram-state quiet" role="status">
           {answer.error === null ? (
-            'Loading …'
+            'Loading…'
           ) : (
             <>
               Histogram unavailable: {answer.error.message}{' '}

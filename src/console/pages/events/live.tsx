@@ -182,7 +182,7 @@ function Rows({
       {...(minWidth !== undefined && { minWidth })}
       list={{ rows: tail.rows }}
       keyOf={({ id }) => id}
-      empty={<Empty title="Waiting for events.">New events that match the filters appear here.</Empty>}
+      empty={<Empty title="Waiting for events">New events that match the filters appear here.</Empty>}
     />
   );
 }
@@ -229,7 +229,7 @@ function LiveBar({
         since {instant(startedMs, { ms: false }).slice(11)}, last {number(keptRows)} events
       </span>
       {lost > 0 && (
-        <span class="events-lost">{number(lost)} skipped because the stream was too fast. They are in the list.</span>
+        <span class="events-lost">{number(lost)} skipped because the stream was too fast. The list is complete.</span>
       )}
     </div>
   );

@@ -227,7 +227,7 @@ function Count({
           {counted(damaged, 'damaged event')} excluded
         </a>
       )}
-      {list.result.isPlaceholderData && <span> · loading …</span>}
+      {list.result.isPlaceholderData && <span> · loading…</span>}
       {fresh > 0 && !list.result.isPlaceholderData && (
         <Button kind="plain" hint="." onClick={onRefresh}>
           <span class="events-new">{number(fresh)} new</span>
@@ -242,7 +242,7 @@ function Nothing({ table, isFiltered }: { table: TableName; isFiltered: boolean 
   const store = everything.data?.data.attributes.store;
   const stored = store && (table === 'dns' ? store.dns_events : store.network_events);
   return (
-    <Empty title={`No ${isFiltered ? 'matching ' : ''}${tables[table].one}s in this range.`}>
+    <Empty title={`No ${isFiltered ? 'matching ' : ''}${tables[table].one}s in this range`}>
       {stored !== undefined &&
         (stored === 0
           ? 'No events stored yet.'

@@ -35,7 +35,7 @@ export function EventProof({ table, id }: { table: TableName; id: string }) {
     <Section title="Proof">
       {result === undefined && <p class="quiet">Proofs are available if the setting transparency.seal_events is on.</p>}
       {result === 'checking' ? (
-        <p role="status">Verifying in this browser …</p>
+        <p role="status">Verifying in this browser…</p>
       ) : result instanceof AuditFault ? (
         <p role="alert">
           <strong>{isLater(result) ? '○ Not proven yet.' : '✕ Not proven.'}</strong>{' '}

@@ -74,7 +74,7 @@ export function ValuesPanel({
       actions={
         <select
           class="input"
-          aria-label="Values of"
+          aria-label="Attribute"
           value={by}
           onChange={(event) => setParams({ values: event.currentTarget.value }, { replace: true })}
         >
@@ -89,7 +89,7 @@ export function ValuesPanel({
       <Answered of={answer} rows={8}>
         {({ data: { attributes: counts } }) =>
           counts.values.length === 0 ? (
-            <Empty title="No values.">None of the {counted(counts.total, 'matching event')} has this attribute.</Empty>
+            <Empty title="No values">No matching event has this attribute.</Empty>
           ) : (
             <>
               <ol class="events-values" aria-busy={answer.isPlaceholderData}>

@@ -24,7 +24,6 @@ export function widerRange({ name, from, to }: TimeRange, lengths: typeof ranges
   const length = (end - start) * factor;
   if (!(length > 0) || length > lengths['30d'] * factor) return named('all');
   const middle = (start + end) / 2;
-  // A range that would extend beyond now becomes a relative range.
   if (middle + length / 2 >= nowMs) return named(longerThan(Math.max(length, nowMs - start) - 1));
   return {
     range: undefined,

@@ -24,7 +24,7 @@ export function NewestAlerts() {
       <Answered of={alerts} rows={shown}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No open alerts." />
+            <Empty title="No open alerts" />
           ) : (
             <ul class="overview-reasons">
               {data.map(({ id, attributes }) => (

@@ -26,7 +26,7 @@ export function RiskPanel({ risk }: { risk: Asked<CallResult<'getRiskScore'>> })
               </span>
             </p>
             {attributes.entities.length === 0 && attributes.unassigned === undefined ? (
-              <Empty title="No risk.">No open alerts contribute to the score.</Empty>
+              <Empty title="No risk">No open alerts contribute to the score.</Empty>
             ) : (
               <ol class="overview-entities">
                 {attributes.entities.slice(0, shownEntities).map((entity) => (

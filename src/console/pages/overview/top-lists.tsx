@@ -76,7 +76,7 @@ function TopList({ list, of }: { list: List; of: Attributes }) {
     <section class="panel overview-top" aria-label={list.title}>
       <h2>{list.title}</h2>
       {rows.length === 0 ? (
-        <Empty title="No events in this range." />
+        <Empty title="No events in this range" />
       ) : (
         <ol class="overview-bars">
           {rows.map((row) => {

@@ -66,7 +66,7 @@ function Counted({
     <section class="panel status-wide" aria-label={title}>
       <h2>{title} since start</h2>
       {rows.length === 0 ? (
-        <Empty title="None.">{none}</Empty>
+        <Empty title="None">{none}</Empty>
       ) : (
         <table class="status-table">
           <thead>

@@ -29,7 +29,7 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
       </h2>
       <p class={ledger.state === 'ok' ? 'status-well' : 'status-unwell'}>
         <span aria-hidden="true">{ledger.state === 'ok' ? '✓ ' : '▲ '}</span>
-        {ledger.state === 'ok' ? 'Accepting entries' : `Not accepting entries: ${title(ledger.fault ?? 'degraded')}.`}
+        {ledger.state === 'ok' ? 'Accepting entries' : `Not accepting entries: ${title(ledger.fault ?? 'degraded')}`}
       </p>
       {ledger.advice !== undefined && <p>{ledger.advice}</p>}
       {ledger.fault === 'clock' && <ConfirmClock />}

@@ -124,7 +124,7 @@ function Rates({ samples }: { samples: readonly Sample[] }) {
             <span class="mono">{latest && compact(of(latest))}</span>
           </div>
           {samples.length < 2 ? (
-            <p class="status-measuring quiet">Measuring …</p>
+            <p class="status-measuring quiet">Measuring…</p>
           ) : (
             <Chart
               label={`${title} since this page was opened`}

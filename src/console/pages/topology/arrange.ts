@@ -2,15 +2,15 @@ import type { Topology } from '../../../contract/resources/topology.ts';
 import { addressRanges, printAddress } from '../../../net/ip.ts';
 
 /**
- * The layout of the graph. Hosts are in the box of their network, hosts with most edges first; home networks are on the
- * left, external networks on the right. The layout is deterministic, and adding nodes moves existing nodes as little as
- * possible.
+ * The layout of the graph. Hosts are in the box of their network, hosts with the most edges first. Home networks are on
+ * the left, external networks on the right. The layout is deterministic.
  *
  *     home                      outside
  *     ┌ 10.20.0.0/24 ┐          ┌ 198.51.100.0/24 ┐
  *     │ ●  ●  ∙  ∙   │ ──────── │ 12 addresses    │
  *     └──────────────┘          └─────────────────┘
  */
+
 export type Node = Topology['nodes'][number];
 export type Edge = Topology['edges'][number];
 
@@ -21,7 +21,7 @@ export interface Box {
   /** The network as a CIDR block. */
   readonly id: string;
   readonly isHome: boolean;
-  /** Hosts of the network, hosts with most edges first. */
+  /** Hosts of the network; hosts with the most edges come first. */
   readonly nodes: readonly Node[];
   /** Whether the hosts are drawn; a closed box shows only their number. */
   readonly isOpen: boolean;
@@ -102,7 +102,7 @@ const gap = 40;
 /** The target ratio of width to height. */
 const aspect = 1.5;
 
-/** Returns the number of columns with which a box is about twice as wide as it is high. */
+/** Returns the number of columns that makes a box about twice as wide as it is high. */
 export const columnsOf = (count: number): number => Math.max(1, Math.ceil(Math.sqrt(count * 2.2)));
 
 interface Size {

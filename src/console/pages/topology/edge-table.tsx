@@ -118,7 +118,7 @@ export function EdgeTable({
       onOpen={({ source }) => onSelect(source)}
       sort={sort}
       onSort={setSort}
-      empty={<Empty title="No edges between the nodes shown." />}
+      empty={<Empty title="No edges between the nodes shown" />}
     />
   );
 }

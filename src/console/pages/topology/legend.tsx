@@ -11,13 +11,13 @@ export function Legend() {
       <Sign shape={<rect class="legend-network" x="1" y="3.5" width="14" height="9" rx="2" />}>Network</Sign>
       <Sign shape={<circle class="legend-host legend-fresh" cx="8" cy="8" r="5.5" />}>New</Sign>
       <Sign shape={<LineWith mark={<path class="legend-critical" d="M8 3 13 8 8 13 3 8Z" />} severity="critical" />}>
-        Edge with critical alerts
+        Edge with critical-severity alerts
       </Sign>
       <Sign shape={<LineWith mark={<circle class="legend-high" cx="8" cy="8" r="4" />} severity="high" />}>
-        Edge with high alerts
+        Edge with high-severity alerts
       </Sign>
       <Sign shape={<LineWith mark={<circle class="legend-medium" cx="8" cy="8" r="3.5" />} severity="medium" />}>
-        Edge with medium alerts
+        Edge with medium-severity alerts
       </Sign>
       <Sign shape={<path class="legend-line" d="M1 13.5 15 13.5 15 8.5 1 12.5Z" />}>Edge (width: bytes)</Sign>
     </ul>

@@ -8,7 +8,7 @@ import { afterUpdates, type LiveGraph, noneWaiting, type Waiting, withWaiting } 
 const updateMs = 2000;
 
 interface Following {
-  /** Whether updates are added to the snapshot, which then covers all time. */
+  /** Whether updates are added to the snapshot. Only a snapshot of all time can be live. */
   readonly isLive: boolean;
   readonly groupBy: 'host' | 'subnet';
   /** Maximum number of nodes shown. */

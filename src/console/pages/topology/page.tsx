@@ -203,7 +203,7 @@ function LoadedTopology({
 
   if (graph.nodes.length === 0)
     return (
-      <Empty title="No connections in this range.">
+      <Empty title="No connections in this range">
         The graph shows network events. <a href={href('topology', { range: 'all' })}>Search all time</a>
       </Empty>
     );

@@ -106,7 +106,7 @@ function Meaning({ fault, pin, convicting }: { fault: AuditFault; pin: Pin | und
     );
   return (
     <p>
-      The log cannot be trusted until it verifies.{before} The cause may be an error of the service or a proxy: check
+      The log cannot be trusted until it verifies.{before} The cause may be an error in the service or a proxy: check
       again, and contact the operator if the error persists.
     </p>
   );

@@ -44,7 +44,7 @@ export function BundleProofsShown({ text, bundle, keys }: { text: string; bundle
       )}
       {timestamps > 0 && (
         <Check state="open" title={`${counted(timestamps, 'authority timestamp')}, not verified here`}>
-          They belong to this entry. Verify them with <span class="mono">candor verify --tsa-ca</span>.
+          Bound to this entry. Verify with <span class="mono">candor verify --tsa-ca</span>.
         </Check>
       )}
     </ul>

@@ -56,7 +56,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
             ? 'Verifying in your browser'
             : kind === 'good'
               ? `The log is append-only: its first ${counted(first.size, 'entry is', 'entries are')} unchanged`
-              : `The tree of ${number(second.size)} does not extend the tree of ${number(first.size)}`
+              : `The tree of size ${number(second.size)} does not extend the tree of size ${number(first.size)}`
         }
         about={
           kind === 'bad'

@@ -112,7 +112,7 @@ function EventShown({ text }: { text: string }) {
         <ul class="checks">
           <Check state="good" title={`The entry below covers ${sealed.table} event ${sealed.id} with these values`}>
             {sealed.derived.length > 0 && `Derived by the service, not covered: ${sealed.derived.join(', ')}. `}
-            The file also discloses {counted(sealed.neighbours, 'event')} stored beside it.
+            The file also discloses {counted(sealed.neighbours, 'neighbouring event')}.
           </Check>
         </ul>
         <Raw of={file.event} />

@@ -10,8 +10,8 @@ import { api, may } from '../../state/session.ts';
 import { log } from './log.ts';
 
 /**
- * The requested entry: the index of the entry, or a text that the user entered: the id of the entry, the id of its
- * alert, or its leaf hash.
+ * The requested entry: its index, or a text that the user entered (the id of the entry, the id of its alert, or its
+ * leaf hash).
  */
 export type Asked = { readonly index: number } | { readonly id: string };
 
@@ -87,9 +87,7 @@ async function indexOfAlert(id: string): Promise<number | AuditFault | undefined
   }
 }
 
-/**
- * Fetches an inclusion proof without the bytes: hashes and paths are public, the leaf's hash is in the tiles.
- */
+/** Fetches an inclusion proof without the bytes: hashes and paths are public, and the leaf's hash is in the tiles. */
 async function findHidden(asked: Asked): Promise<HiddenProof | AuditFault> {
   const signed = await fetchHead(log);
   if (signed instanceof AuditFault) return signed;

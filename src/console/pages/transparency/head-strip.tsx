@@ -17,7 +17,8 @@ export function HeadStrip({ state }: { state: PinState }) {
     <section class="log-strip" aria-label="Newest tree head">
       <div class="stack">
         <p class="log-size" role="status">
-          <b>{pin !== undefined ? number(pin.head.size) : state.kind === 'empty' ? '0' : '…'}</b> entries
+          <b>{pin !== undefined ? number(pin.head.size) : state.kind === 'empty' ? '0' : '…'}</b>{' '}
+          {pin?.head.size === 1 ? 'entry' : 'entries'}
           <Standing state={state} />
         </p>
         {pin !== undefined && key !== undefined && (

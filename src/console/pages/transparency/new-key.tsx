@@ -21,7 +21,10 @@ const texts: { readonly [Code in FaultCode]?: readonly [title: string, meaning: 
     'A new log was started',
     'Its first entry records that the operator started a new log with new keys. The old entries are not in it.',
   ],
-  WRONG_ORIGIN: ['The log has a new name', 'Its checkpoints are published under another origin than the pinned one.'],
+  WRONG_ORIGIN: [
+    'The log has a new name',
+    'Its checkpoints are published under a different origin than the pinned one.',
+  ],
 };
 const otherTexts = [
   'The log uses an unknown key',
@@ -44,8 +47,8 @@ function NewKeyNow({ state }: { state: Unconfirmed }) {
         <h2>{title}</h2>
       </div>
       <p>
-        {meaning} This is not evidence of tampering, but an impostor would have a new key too: the browser verifies the
-        log again once you confirm the key.
+        {meaning} This is not evidence of tampering, but an impostor would have a new key too. The browser verifies the
+        log again once you have confirmed the key.
         {pin !== undefined &&
           ` Until then, this browser keeps its pin at ${counted(pin.head.size, 'entry', 'entries')}.`}
       </p>

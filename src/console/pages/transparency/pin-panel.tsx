@@ -64,7 +64,7 @@ export function PinPanel() {
             <p>
               {state.newKey === 'vouched'
                 ? 'The signing key changed since the previous head; the log proves the rotation.'
-                : 'The signing key changed since the previous head: it was accepted by its fingerprint.'}
+                : 'The signing key changed since the previous head; the new key was accepted by its fingerprint.'}
             </p>
           )}
           <p class="quiet">Audit the log against the exported pin from any machine:</p>

@@ -17,7 +17,7 @@ import { useChecked } from './log.ts';
 import { ProofShown } from './proof-shown.tsx';
 import './proof-view.css';
 
-/** The proof of the entry in the URL; of the newest entry if the URL names none. */
+/** The proof of the entry in the URL, or of the newest entry if the URL has no entry. */
 export function ProofView() {
   const { params } = place.value;
   const state = pinState.value;

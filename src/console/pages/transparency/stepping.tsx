@@ -44,7 +44,7 @@ export function useStepping(subject: string, count: number): Stepping {
   };
 }
 
-/** Buttons to step through a proof, like j and k, and to replay it. */
+/** Buttons to step through a proof, as the keys j and k do, and to replay the steps. */
 export function StepButtons({
   stepping: { done, play },
   count,

@@ -21,10 +21,7 @@ export interface Reaching {
   toldRank: number;
   toldFigure: number;
   isRefreshing: boolean;
-  /**
-   * Time of the newest pair that a report or, before the first report, an evaluation includes. Absent in states of
-   * earlier versions.
-   */
+  /** Time up to which windows need no further evaluation. Absent in states of earlier versions. */
   evaluatedTo?: number;
 }
 
@@ -69,7 +66,7 @@ export class AdminPairs {
   readonly #stale = new Set<string>();
   #pairs = 0;
   #forgotten = 0;
-  /** The values of `#hosts` for the hosts of a block. */
+  /** Values of `#hosts`, cached for the hosts of one block. */
   readonly #firstOfBlock = new BlockCache<number>();
 
   constructor(options: AdminPairsOptions) {

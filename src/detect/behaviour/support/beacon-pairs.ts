@@ -13,7 +13,7 @@ export interface BeaconPairsOptions {
   readonly connections: number;
   /** Maximum records. */
   readonly records: number;
-  /** Maximum total weight of the records, in numbers of 8 bytes. */
+  /** Maximum total weight of the records, in units of 8 bytes. */
   readonly maxWeight: number;
 }
 
@@ -23,7 +23,7 @@ export interface BeaconPairsState {
 }
 
 /**
- * Stores connections by pair, in a window of hours. Pairs with few connections, which are most pairs, are stored in
+ * Stores connections by pair, in a window of hours. Most pairs have few connections, which are stored in
  * `ConnectionSlots`. Once a pair has enough connections to evaluate, all its connections move to a record. While there
  * is room, the result does not depend on the place of storage or on the order of the connections.
  *
@@ -65,7 +65,7 @@ export class BeaconPairs {
     return { late: late + this.#late, forgotten: forgotten + this.slots.forgotten, stale };
   }
 
-  /** Counts a connection; returns false if it is late. */
+  /** Adds a connection; returns false if it is late. */
   add(flow: Readonly<Flow>): boolean {
     const { src, dst, port, transport, dstHome, seq } = flow;
     const second = Math.floor(flow.time / 1000);
@@ -184,13 +184,13 @@ export class BeaconPairs {
   }
 }
 
-/** Hashes the pair of a key. */
+/** Hashes the pair that a key identifies. */
 function hashed(key: string): PairHash {
   const [src = '', dst = '', port, transport = '', to] = key.split(' ');
   return { src: hashText(src), dst: hashText(dst), what: whatOf(Number(port), transport, to === 'home') };
 }
 
-/** Port in 16 bits, transport in 7, and 1 bit for a home host as target. */
+/** Packs the port (16 bits), the transport (7 bits), and whether the target is a home host (1 bit). */
 function whatOf(port: number, transport: string, toHome: boolean): number {
   const kind = transport === 'tcp' ? 1 : transport === 'udp' ? 2 : 3 + (hashText(transport) % 125);
   return port | (kind << 16) | (toHome ? 0x80_0000 : 0);

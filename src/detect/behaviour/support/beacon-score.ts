@@ -2,9 +2,9 @@ import { ascending, median, medianDeviation, quartiles } from './order-statistic
 
 /** RITA's defaults (default_config.hjson, scoring.beacon). */
 const terms = {
-  /** Number of parts of the window for which connections are counted. */
+  /** Number of equal parts of the window. Connections are counted per part. */
   bars: 24,
-  /** Minimum distance between the quartiles for which the skewness counts. */
+  /** Minimum distance between the quartiles for using the skewness. */
   minSpread: 10,
   /** Width of a class of heights, as a share of the highest bar. Bars of the same class count as equal. */
   heightSensitivity: 0.05,
@@ -14,7 +14,7 @@ const terms = {
   minBarsForHeights: 11,
   /** Minimum bars in use for the duration score. */
   minBarsForDuration: 6,
-  /** Consecutive bars that give the full duration score. */
+  /** Minimum consecutive bars for the full duration score. */
   idealRun: 12,
 } as const;
 
@@ -105,8 +105,8 @@ export function regularity(seconds: readonly number[]): number {
 }
 
 /**
- * Counts connections per 24th of the window. Connections before the window count in the first part, and connections
- * after the window in the last part.
+ * Counts connections per 24th of the window. Connections before the window are counted in the first part, and
+ * connections after the window in the last part.
  */
 export function countBars(times: readonly number[], { from, to }: ScoreWindow): number[] {
   const bars = new Array<number>(terms.bars).fill(0);

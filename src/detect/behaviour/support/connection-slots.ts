@@ -27,7 +27,7 @@ export interface KeptConnection {
 }
 
 const inBucket = 32;
-/** Offset of each word of the slots in a bucket. */
+// Offsets in a bucket: each word is stored for all slots together.
 const srcAt = 0;
 const dstAt = inBucket;
 const whatAt = 2 * inBucket;
@@ -80,10 +80,7 @@ export class ConnectionSlots {
   readonly #words: Uint32Array;
   readonly #floats: Float32Array;
   readonly #used: Uint8Array;
-  /**
-   * The pair that was looked up last, its two buckets, and the positions of its slots, ascending within each
-   * bucket.
-   */
+  // The pair that was looked up last, its two buckets, and the positions of its slots, ascending within each bucket.
   readonly #pair: PairHash = { src: 0, dst: 0, what: 0 };
   #first = 0;
   #second = 0;

@@ -19,7 +19,7 @@ export interface TunnelFigures {
 }
 
 export interface TunnelScore {
-  /** Score by the number of names alone, 0–0.8. */
+  /** Score for the number of names alone, 0–0.8. */
   readonly byNames: number;
   /** Similarity of the names and answers to encoded data, 0–1. */
   readonly content: number;
@@ -37,12 +37,12 @@ export const byNames: readonly (readonly [names: number, score: number])[] = [
   [1000, 0.8],
 ];
 
-/** Weights of the parts of the content score, which sum to 1. */
+/** Weights of the parts of the content score. The weights sum to 1. */
 const parts = { encoded: 0.35, carrier: 0.25, uniqueness: 0.2, payload: 0.12, answer: 0.08 } as const;
 
-/** Number of characters from which a name gets the full score for length. */
+/** Minimum characters of a name for the full length score. */
 const longPayload = 24;
-/** Number of characters from which an answer gets the full score for length. */
+/** Minimum characters of an answer for the full length score. */
 const longAnswer = 60;
 
 /**
@@ -51,9 +51,9 @@ const longAnswer = 60;
  */
 const carrierWorth = 5;
 
-/** Weighted number of names from which half of the content score counts. */
+/** Minimum weighted number of names for using the content score. Half of the score is used at this number. */
 const rampFrom = 60;
-/** Weighted number of names from which the full content score counts. */
+/** Minimum weighted number of names for using the full content score. */
 const rampTo = 300;
 
 /**
@@ -65,10 +65,13 @@ const missingCosts = 0.6;
 const shortestLong = 16;
 const surelyLong = 48;
 
-/** Share of the score by names that remains if nothing looks like data: crawlers also look up many host names. */
+/**
+ * Share of the score for the number of names that remains if nothing looks like data: crawlers also look up many host
+ * names.
+ */
 const bareNames = 0.4;
 
-/** Returns the score, which is the confidence that the names carry data, and the parts of the score. */
+/** Returns the score and its parts. The score is the confidence that the names carry data. */
 export function scoreTunnel(seen: TunnelFigures): TunnelScore {
   const content =
     parts.encoded * seen.encodedShare +
@@ -83,7 +86,8 @@ export function scoreTunnel(seen: TunnelFigures): TunnelScore {
   const ofContent = ramp * content * Math.min(1, 2 * seen.encodedShare);
   const bare = ofNames * (bareNames + (1 - bareNames) * content);
   const length = Math.max(0, Math.min(1, (seen.payload - shortestLong) / (surelyLong - shortestLong)));
-  // Either score is sufficient, and both scores together are higher than each of them.
+  // Combines the scores like independent probabilities: either score is sufficient, and both together give a higher
+  // score.
   const score = (1 - (1 - ofContent) * (1 - bare)) * (1 - missingCosts * seen.missingShare * (1 - length));
   return { byNames: ofNames, content, ramp, score };
 }

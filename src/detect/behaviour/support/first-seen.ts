@@ -5,10 +5,10 @@
 export type FirstSeenState = Uint32Array;
 
 /**
- * Records since which day a name is present, ignoring absences of at most `absentDays`. The size is fixed for
- * any number of names: 4 bytes per cell. A name has two cells, which it shares with other names; the later
- * day of both cells counts. A name therefore looks older than it is only if other names are in both cells: one name in
- * a hundred with 30,000 names in 2^19 cells.
+ * Records the day since which a name is present, ignoring absences of at most `absentDays`. The size is fixed for any
+ * number of names: 4 bytes per cell. Each name shares two cells with other names, and its first day is the later day in
+ * these cells. A name therefore looks older than it is only if other names are in both cells: one name in a hundred
+ * with 30,000 names in 2^19 cells.
  */
 export class FirstSeen {
   readonly #absentDays: number;

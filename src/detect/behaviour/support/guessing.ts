@@ -2,7 +2,7 @@ import type { Flow } from '../detector.ts';
 import { keepEarliest, mergeEarliest } from './earliest.ts';
 import { nothing } from './put-at.ts';
 
-/** Logins of one source at one service. Plain data, independent of the order of counting. */
+/** Login attempts of one source at one service. Plain data, independent of the order in which connections are added. */
 export interface Guessing {
   attempts: number;
   /** Attempts by size, see `sizeBin`. */

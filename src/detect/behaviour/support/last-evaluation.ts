@@ -1,6 +1,6 @@
 import { valueAt, type Window } from './windows.ts';
 
-/** Share by which the count of a key must change for another evaluation. */
+/** Minimum relative change of a key's count for another evaluation. */
 const grown = 0.05;
 /** Event time after which a key is evaluated again regardless of its count. */
 const afterMs = 10 * 60_000;

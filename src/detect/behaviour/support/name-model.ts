@@ -15,10 +15,10 @@ export interface NameModel {
 
 /**
  * The model made by `scripts/train-generated-names.ts`. Its file contains the weights as base64 of signed bytes: one
- * byte for each feature, and the last byte for the bias. The file also contains the rates at a score of 0.8. The rate
- * of false positives is for ordinary names whose words, surnames and languages were not in the training data
- * (syllables, short forms, openings and endings were). The rate of detected names is for families that were not in the
- * training data. Names of word-list families look like names that people choose.
+ * byte for each feature, and the last byte for the bias. The file also contains two rates at a score of 0.8. The rate
+ * of false positives was measured on ordinary names whose words, surnames and languages were not in the training data
+ * (syllables, short forms, openings and endings were). The rate of detected names was measured on families that were
+ * not in the training data. Names of word-list families look like names that people choose.
  */
 export const nameModel: NameModel = { weights: unpack(trained.weights), scale: trained.scale };
 

@@ -33,8 +33,8 @@ export interface Name {
 }
 
 /**
- * Maximum cached names, which is a few minutes of traffic in a large network. A full cache is cleared. A name takes
- * at most 600 bytes.
+ * Maximum cached names: a few minutes of traffic in a large network. A full cache is cleared. A name takes at most 600
+ * bytes.
  */
 const maxRemembered = 8192;
 /** Maximum length of a DNS name. */

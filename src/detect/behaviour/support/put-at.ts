@@ -1,6 +1,6 @@
 /**
- * Number of moved items from which moving all of them with one call is faster than a loop, although a splice also
- * creates a list of the removed items.
+ * Minimum number of moved items for moving all of them with one splice. For fewer items, a loop is faster, because a
+ * splice also creates a list of the removed items.
  */
 const manyMoved = 96;
 

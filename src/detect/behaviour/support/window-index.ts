@@ -17,7 +17,7 @@ export interface KeyForm<A, B> {
   read(key: string): readonly [A, B];
 }
 
-/** Finds windows by the key itself, or by a part that identifies the key. */
+/** Finds windows by the whole key, or by a part of the key that identifies it. */
 export class ByKey<V> implements WindowIndex<V> {
   readonly #windows = new Map<string, Window<V>>();
   readonly #form: KeyForm<string, unknown>;
@@ -55,7 +55,7 @@ export class ByKey<V> implements WindowIndex<V> {
 
 const asItIs: KeyForm<string, unknown> = { write: (key) => key, read: (key) => [key, undefined] };
 
-/** Initial number of places of a table; a power of two, as all numbers of places. */
+/** Initial and minimum number of places in a table. The number of places is always a power of two. */
 const fewestPlaces = 16;
 
 /**
@@ -129,7 +129,7 @@ export class ByParts<V, A extends string | number, B extends string | number> im
     const mask = hashes.length - 1;
     let free = window.hash & mask;
     while (this.#windows[free] !== window) free = (free + 1) & mask;
-    // Windows after the free place move back, unless they would precede the place of their hash.
+    // Moves later windows back to the free place, unless a window would precede the place of its hash.
     for (let at = (free + 1) & mask; hashes[at] !== 0; at = (at + 1) & mask) {
       if (((at - hashes[at]!) & mask) < ((at - free) & mask)) continue;
       hashes[free] = hashes[at]!;

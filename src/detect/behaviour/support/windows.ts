@@ -20,8 +20,8 @@ export interface WindowOptions<V, S = V> {
   readonly create: () => V;
   /**
    * Makes a value equal to a new one. With this function, new keys take over the windows of dropped keys. Useful for
-   * large values of few keys: windows of many keys are no longer in the processor's cache when they are dropped. The owner
-   * MUST NOT keep windows, because a window may belong to another key later.
+   * large values of few keys: windows of many keys are no longer in the processor's cache when they are dropped. The
+   * owner MUST NOT keep windows, because a window may belong to another key later.
    */
   readonly clear?: (value: V) => void;
   /** Returns a value as it is stored in states; the value itself by default. */
@@ -77,7 +77,7 @@ export class Window<V> {
   changedAt = -1;
   /** True after the key was dropped to make room: a holder of the window must look the key up again. */
   isForgotten = false;
-  /** The round in which the window was last moved to the end of the order. */
+  /** The value of `#round` when the window was last moved to the recent end of the list. */
   round = 0;
   /** The previous window in the order of the last touch. */
   older: Window<V> | undefined;
@@ -141,7 +141,7 @@ export class Windows<V, S = V> {
   /** Most recently touched window. */
   #newest: Window<V> | undefined;
   #size = 0;
-  /** Windows with new events. The places of dropped keys are undefined. */
+  /** Windows with new events. The entries of dropped keys are undefined. */
   #changed: (Window<V> | undefined)[] = [];
   /** Windows that moved and left out slots since the last call of `changed`, earliest first. */
   #moved: MovedWindows<V> = new Map();
@@ -401,7 +401,7 @@ export class Windows<V, S = V> {
     return window;
   }
 
-  /** Makes a window with one slot equal to a new window whose newest slot is new. */
+  /** Resets a window that has one slot, so that it equals a new window. */
   #reuse(window: Window<V>, newestSlot: number): void {
     window.newest = newestSlot * this.#options.slotMs;
     window.newestSlot = newestSlot;
@@ -479,7 +479,7 @@ export class Windows<V, S = V> {
     window.weight = weight;
   }
 
-  /** Drops the least recently touched key. Returns its window, if the window is to be used for another key. */
+  /** Drops the least recently touched key. Returns its window if another key can use the window. */
   #forgetOldest(): Window<V> | undefined {
     const window = this.#oldest;
     if (window === undefined) return undefined;

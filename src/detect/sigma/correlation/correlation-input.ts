@@ -30,8 +30,8 @@ export interface CorrelationInput {
 }
 
 /**
- * Returns the principal of a reference; an empty text if the principal is unknown, because earlier versions wrote
- * only the id.
+ * Returns the principal in an event reference. References from earlier versions contain only the id; the result is then
+ * an empty text.
  */
 export function senderOf(event: string): string {
   return event.slice(0, Math.max(0, event.indexOf(' ')));

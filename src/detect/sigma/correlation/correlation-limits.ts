@@ -18,8 +18,8 @@ export interface CorrelationLimits {
   /** Maximum inputs that one group stores individually. */
   readonly entries: number;
   /**
-   * Maximum inputs within a timespan of a late input up to which all windows that contain the late input are evaluated.
-   * If there are more inputs, only the window that ends with the newest input is evaluated.
+   * Maximum inputs within a timespan of a late input for evaluating all windows that contain the late input. If there
+   * are more inputs, only the window that ends with the newest input is evaluated.
    */
   readonly lookback: number;
   /** Maximum age of an input, relative to the newest of its group; at least one timespan. */

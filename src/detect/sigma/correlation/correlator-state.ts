@@ -39,7 +39,7 @@ export interface GroupState extends KeptInputs {
   readonly origins: readonly Origin[];
   readonly episodes: readonly Episode[];
   readonly holds: readonly number[];
-  /** Time from which windows are exact; null if all windows are exact. */
+  /** Windows that begin at or after this time are exact; null if all windows are exact. */
   readonly exactFrom: number | null;
 }
 

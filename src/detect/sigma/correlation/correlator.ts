@@ -8,7 +8,7 @@ import type { LinkedCorrelation, Source } from './linked.ts';
 import { type Plan, planOf } from './plan.ts';
 import { eventsWithin } from './samples.ts';
 
-/** Inputs that a correlator did not count, and groups that it dropped. */
+/** Inputs that a correlator ignored or counted with a different time, and groups that it dropped. */
 export interface CorrelatorCounters {
   /** Inputs that are older than allowed for their group. */
   readonly late: number;
@@ -58,8 +58,7 @@ interface Running {
  *   creates an input for the end of each window that meets its condition; the other types create an input for the
  *   beginning of each episode.
  * - **Room.** The groups of a correlation, the inputs of a group and the total memory are limited. Under memory
- *   pressure, groups keep only the inputs needed for their conditions; then the least recently used groups are dropped
- *   and counted.
+ *   pressure, groups keep only the inputs needed for their conditions; then the least recently used groups are dropped.
  */
 export class Correlator {
   readonly #uncounted = { late: 0, ahead: 0, ungrouped: 0, valueless: 0, unknown: 0 };
@@ -269,7 +268,7 @@ export class Correlator {
     group.newHolds = [];
   }
 
-  /** Feeds the window that ends at `end` to the outer correlations. */
+  /** Passes the window that ends at `end` to the outer correlations. */
   #feed({ linked, plan }: Running, group: Group, end: number, whileMet: boolean): void {
     const value = ({ from, index }: Source): Value => group[from === 'group' ? 'values' : 'carried'][index] ?? null;
     for (const outer of linked.outer) {

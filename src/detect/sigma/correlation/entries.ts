@@ -80,8 +80,8 @@ export class Entries<Value> {
   }
 
   /**
-   * Sets the weight of the entries to zero for whose times `counted` returns true, because the figures of an episode
-   * already include these entries.
+   * Sets the weight of an entry to zero if `counted` returns true for its time: the figures of an episode already
+   * include the entry.
    */
   unweigh(counted: (time: number) => boolean): void {
     this.#cut();

@@ -9,7 +9,7 @@ export interface Fired {
   readonly correlation: string;
   /**
    * `begins`: a new episode. `grows`: new figures of a reported episode. `joins`: new figures of an episode that was
-   * first reported as several episodes; `joined` of these reports were superfluous.
+   * first reported as several episodes; `joined` is the number of superfluous reports.
    */
   readonly how: 'begins' | 'grows' | 'joins';
   readonly joined: number;

@@ -33,7 +33,7 @@ export interface GroupWindow {
   /**
    * Reduces the inputs to about `keep`.
    *
-   * @param counted - returns true if the figures already include the inputs of a time
+   * @param counted - returns true if the figures already include the inputs at a time
    */
   trim(keep: number, counted: (time: number) => boolean): void;
 }

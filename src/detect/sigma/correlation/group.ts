@@ -48,7 +48,7 @@ export interface Episode extends SharedOrigin {
   stale: boolean;
 }
 
-/** Maximum episodes per group. Above this, late inputs may report the beginning of an episode twice. */
+/** Maximum episodes per group. Above this, late inputs may cause a second report of an episode's beginning. */
 const maxEpisodes = 1024;
 /**
  * Number of intervals into which the accepted delay (`reachMs`) is divided. Common addresses, ports and senders of
@@ -256,7 +256,7 @@ export class Group implements Listener {
 
   /** Joins an episode with the previous episode. */
   #join(before: Episode, episode: Episode, at: number): void {
-    // Inputs in both episodes are already counted by `episode`, which now begins earlier.
+    // `episode` now begins earlier, so its count already includes the inputs that are in both episodes.
     const { entries } = this.window;
     const both = entries.inputs(entries.from(episode.from - this.plan.spanMs), entries.after(before.to));
     episode.count += before.count - both;
@@ -278,7 +278,7 @@ export class Group implements Listener {
     this.newHolds.push(end);
   }
 
-  /** Drops data that late inputs cannot change any more. */
+  /** Drops data that late inputs can no longer change. */
   #forget(): void {
     this.window.forget();
     const { spanMs, reachMs } = this.plan;

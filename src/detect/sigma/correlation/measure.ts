@@ -46,8 +46,8 @@ export interface Counting {
   /** True if the measure uses the number of inputs per entry. */
   readonly weighsInputs: boolean;
   /**
-   * Maximum inputs within a timespan of a late input up to which all windows that contain the late input are evaluated.
-   * Applies only if more inputs can stop the condition from being met.
+   * Maximum inputs within a timespan of a late input for evaluating all windows that contain the late input. Applies
+   * only if more inputs can stop the condition from being met.
    */
   readonly lookback: number;
   measure(): Measure;

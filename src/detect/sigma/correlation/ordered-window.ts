@@ -38,8 +38,8 @@ class Sequence {
   readonly #places: number[] = [];
   readonly #begun: number[];
   /**
-   * The values of `#begun` before the inputs at the time in `#changed`, because the rules of a sequence must match at
-   * different times.
+   * The values of `#begun` from before the times in `#changed`. They are needed because the rules of a sequence must
+   * match at different times.
    */
   readonly #before: number[];
   readonly #changed: number[];

@@ -227,7 +227,7 @@ function neverMet({ whole, least, most }: Range): string {
   return `can never be met by a number from ${least} to ${most}`;
 }
 
-/** Returns further limits of the compared number, besides those of the type. */
+/** Returns the limits of the compared number that replace the limits of its type. */
 function reachOf(type: CorrelationType, percentile: number | undefined, rules: number): Partial<Range> {
   if (type === 'temporal' || type === 'temporal_ordered') return { most: Math.max(1, rules) };
   if (type === 'value_percentile' && percentile === undefined) return { least: 0, most: 100 };

@@ -33,7 +33,7 @@ export class References {
   find(name: string): Named | string {
     const [document, ...others] = this.#documents.get(name) ?? [];
     if (document === undefined) return `names ${shown(name)}, which is not the id or name of a rule`;
-    if (others.length > 0) return `${shown(name)} is the id or name of ${others.length + 1} rules`;
+    if (others.length > 0) return `${shown(name)} is not unique: ${others.length + 1} rules have this id or name`;
     return document;
   }
 }

@@ -67,7 +67,7 @@ function repeatedKeys(correlations: readonly CorrelationDocument[]): [Correlatio
   const refused: [CorrelationDocument, readonly Problem[]][] = [];
   for (const document of correlations) {
     const key = keyOf(document);
-    const reason = `is ${shown(key)}, the key of an earlier correlation`;
+    const reason = `is ${shown(key)}, which an earlier correlation already uses`;
     if (keys.has(key)) refused.push([document, [problemOf(document, [keyFieldOf(document)], reason)]]);
     keys.add(key);
   }

@@ -20,7 +20,7 @@ export const dropOldest: Trim = (entries, keep) => {
 /**
  * Drops a value between two equal values that are at most a timespan apart, because any window with the middle value
  * contains one of the two outer values. If too many entries remain, reduces each value to its newest entry and drops
- * the oldest entries, so that repeated values do not displace other values.
+ * the oldest entries, so that repeated values do not push out other values.
  */
 export function keepDifferent(spanMs: number): Trim {
   return (entries, keep) => {

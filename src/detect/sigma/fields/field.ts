@@ -105,7 +105,10 @@ function suricataField(type: string, path: string): Field {
   return { key: path, read: nestedPath(path), known };
 }
 
-/** Attributes that are read by their aliases, which also find each value of a list, or a derived value. */
+/**
+ * Attributes that are not resolved by name, because an alias resolves them. The alias also matches each value of a
+ * list, or computes a derived value.
+ */
 const aliased = ['app_protocol', 'app_protocols', 'answers', 'registered_domain'];
 /** Attributes that are added when an event is stored, after the rules were evaluated. */
 const ofStorage = ['sensor_id', 'app_protocol_stored'];

@@ -10,7 +10,7 @@ const edge = { start: 0, end: 0, newline: 1, word: 2, other: 3 } as const;
 const sampleLength = 1024;
 /** Minimum characters of each generated text. */
 const sampleTextLength = 256;
-/** Number of characters over which the work is averaged while the state cache is full. */
+/** Number of characters for averaging the work while the state cache is full. */
 const windowLength = 64;
 
 const unknown = -1;
@@ -20,7 +20,7 @@ const reject = -3;
 const full = -4;
 
 /**
- * Number of characters searched without the state cache after which the full cache is cleared, because the texts may
+ * When this number of characters was searched without the state cache, the full cache is cleared, because the texts may
  * have changed. Filling the cache takes up to 6 ms.
  */
 const clearCacheAfter = 2 ** 16;
@@ -65,9 +65,9 @@ export class Automaton {
   readonly #seen: Uint32Array;
   readonly #reached: Uint32Array;
   #round = 0;
-  /** Total number of visited states of the expression: the work besides look-ups. */
+  /** Total number of visited states of the expression: the work other than look-ups. */
   #work = 0;
-  /** Number of characters searched without the state cache since it was full. */
+  /** Number of characters that were searched without the state cache after its last clearing. */
   #uncachedCharacters = 0;
 
   /** Number of states of the expression. */
@@ -128,11 +128,11 @@ export class Automaton {
   }
 
   /**
-   * Returns the visited states per character, besides look-ups, for texts that are generated to maximise that number.
-   * About half of the characters continue the position nearest to a match, and the remaining characters continue an
-   * arbitrary position. The result is deterministic. Each text is twice as long as the expression has states, so that a
-   * cheap beginning does not hide the cost of the rest. When the state cache is full, only the most expensive part of a
-   * text counts.
+   * Returns the number of visited states per character, excluding look-ups, for texts that are generated to maximise
+   * that number. About half of the characters continue the position nearest to a match, and the remaining characters
+   * continue an arbitrary position. The result is deterministic. Each text is twice as long as the expression has
+   * states, so that a cheap beginning does not hide the cost of the rest. When the state cache is full, the result is
+   * based on the most expensive part of a text.
    */
   workPerCharacter(): number {
     const begun = this.#work;

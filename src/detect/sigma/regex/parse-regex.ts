@@ -20,10 +20,10 @@ export interface RegexFlags {
 }
 
 /**
- * Parses the regular subset of PCRE: the syntax in the specification of `re` (`.` `^` `$` `*` `+` `?` `{n,m}`
- * `[…]` `(…)` `|`), and additions of public rules: `\d \w \s \b`, non-capturing groups, lazy quantifiers,
- * `(?i)`. Characters are UTF-16 units. Look-around, back references and possessive quantifiers cannot be
- * matched in linear time and are refused.
+ * Parses the regular subset of PCRE: the syntax in the specification of `re` (`.` `^` `$` `*` `+` `?` `{n,m}` `[…]`
+ * `(…)` `|`), and extensions that public rules use: `\d \w \s \b`, non-capturing groups, lazy quantifiers, `(?i)`.
+ * Characters are UTF-16 units. Look-around, backreferences and possessive quantifiers cannot be matched in linear time
+ * and are refused.
  *
  * @throws RuleError with the problem and its position
  */

@@ -45,10 +45,10 @@ interface Running {
 export interface BehaviourOptions {
   /** The written states, by id of the detector. */
   readonly states: Pick<DetectTables['behaviourState'], 'get'>;
-  /** Writes the state of a detector, with the events that it includes. */
+  /** Writes the serialised state of a detector. */
   readonly keep: (detector: string, state: Uint8Array) => void;
   readonly events: Pick<EventStore, 'visit'>;
-  /** Yields the events of a range that are processed. */
+  /** Yields the rows in a range, except skipped events. */
   readonly rows: (table: Table, from: number, to: number) => Iterable<RowsOfBlock>;
   readonly isHome: IsHome;
   readonly detectors: () => readonly Detector[];
@@ -405,10 +405,7 @@ function reasonOf(error: unknown): string {
  * equal results. With 512, evaluation takes a tenth of the projector's time; with 2048, only a thirtieth.
  */
 const evaluatedEvery = 2048;
-/**
- * Number of newest events of a table whose senders count for a finding: more than the events since the last
- * two evaluations.
- */
+/** Number of newest events of a table that are searched for the sensors of a finding: two evaluation intervals. */
 const recentRows = 2 * evaluatedEvery;
 /** Limits the writing of a detector's state to 1/400 of the time. */
 const keepingShare = 400;

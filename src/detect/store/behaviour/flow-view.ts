@@ -12,7 +12,7 @@ const numbers = () => new Float64Array(limits.maxBlockRows);
 /** The rows passed to `begin`, with the decoded columns from which views are filled. */
 class FlowRows {
   block: EventBlock | undefined;
-  /** Number of blocks so far. */
+  /** Number of blocks so far; identifies the current block. */
   blocks = 0;
   /** Index of the next row. */
   row = 0;

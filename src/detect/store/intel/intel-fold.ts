@@ -149,7 +149,9 @@ function port(block: EventBlock, name: 'src_port' | 'dst_port', row: number): nu
   return Number.isNaN(value) ? undefined : value;
 }
 
-/** Caches which texts in a column of a block any intel list contains. Each text is looked up on first use. */
+/**
+ * Caches for each text in a column of a block whether any intel list contains it. Each text is looked up on first use.
+ */
 class Named {
   readonly #isNamed: (text: string) => boolean;
   #block: EventBlock | undefined;
@@ -161,7 +163,7 @@ class Named {
     this.#isNamed = isNamed;
   }
 
-  /** @param version - of the lists */
+  /** @param version - version of the lists */
   begin(block: EventBlock, version: number): void {
     if (block === this.#block && version === this.#version) return;
     this.#block = block;

@@ -70,7 +70,7 @@ export function listIndicators(
   return { json: jsonPage(resources, query), ...rest };
 }
 
-/** Ids are positions padded to one length, so that they also sort as texts. */
+/** Yields the indicators. Their ids are positions, padded to one length so that the ids sort as texts. */
 function* indicatorsIn(size: number, indicator: (place: number) => IntelIndicator) {
   for (let place = 0; place < size; place++)
     yield { id: String(place).padStart(placeDigits, '0'), item: indicator(place) };

@@ -46,8 +46,8 @@ export interface IntelHits {
 const dayMs = 86_400_000;
 
 /**
- * Returns the time until which indicators without their own expiry are valid, epoch milliseconds; undefined
- * if the list sets no default.
+ * Returns the end of validity for indicators without their own expiry, epoch milliseconds; undefined if the list sets
+ * no default.
  */
 export function endOfEndless({
   default_valid_days: days,

@@ -29,7 +29,7 @@ export class Intel {
   /** Hits since the last write, by list. */
   #hits = new Map<string, { times: number; last: number }>();
 
-  /** @param now - epoch milliseconds */
+  /** @param now - returns the clock time in epoch milliseconds */
   constructor(tables: IntelTables, now: () => number) {
     this.#tables = tables;
     this.matcher = new IntelMatcher(now);

@@ -41,7 +41,7 @@ const anyCase: fc.Arbitrary<Case> = fc
   );
 const anyLesson = fc.tuple(anyCase, fc.constantFrom(...taught));
 
-/** Returns the points at the end of sentences, such as +1.23 and −0.4, in hundredths. */
+/** Returns the points in a sentence, such as +1.23 or −0.40, in hundredths. */
 const pointsIn = (text: string): number => {
   const [, sign, whole] = /([+−])(\d+\.\d\d)/.exec(text) ?? [];
   return Math.round(100 * Number(whole)) * (sign === '−' ? -1 : 1);
@@ -107,7 +107,7 @@ describe('a verdict', () => {
 });
 
 describe('learning', () => {
-  test('gives the next alert of a rule its verdict and the reason, after 20 false positives', () => {
+  test('gives the next alert of a rule the same verdict and the reason, after 20 false positives', () => {
     const model = new Model();
     let rule = noVerdicts;
     const next = () => about({ severity: 'medium' }, { rule });
@@ -132,7 +132,7 @@ describe('learning', () => {
     );
   });
 
-  test('raises the score of a low-severity rule by true positives', () => {
+  test('from true positives raises the score of a low-severity rule', () => {
     const model = new Model();
     let rule = noVerdicts;
     for (let n = 0; n < 10; n++) {
@@ -213,7 +213,7 @@ describe('an alert is triaged again', () => {
   test.for<[string, object, boolean]>([
     ['when its severity rises', { severity: 'high' }, true],
     ['when its status changes', { status: 'in_progress' }, true],
-    ['when a tenth occurrence comes', { count: 10 }, true],
+    ['when a tenth occurrence arrives', { count: 10 }, true],
     ['when the destination answers', { evidence: { answered: true } }, true],
     ['when its score changes', { evidence: { score: 0.9 } }, true],
     ['not with every occurrence', { count: 9 }, false],

@@ -118,11 +118,11 @@ const seen = ({ group, timestamp, firstTimestamp, count, value, ends, senders }:
   return { group: values, timestamp, firstTimestamp, count, value, ends, senders: senders.toSorted() };
 };
 
-/** Episodes as a subscriber to all reports sees them. */
+/** The episodes that all reports so far describe. */
 class Reported {
   readonly real: Correlator;
   #episodes: Seen[] = [];
-  /** Occurrences that an alert counts. */
+  /** Number of occurrences in alerts. */
   occurrences = 0;
 
   constructor(real: Correlator) {
@@ -154,7 +154,7 @@ class Reported {
 /** Sums of non-negative values only grow. */
 const nonNegative = (batch: readonly CorrelationInput[]) => batch.filter(({ value }) => value !== '-1');
 
-/** @param delayMs - long enough that no group is forgotten, short enough that some inputs are late */
+/** @param delayMs - long enough to keep all groups, short enough that some inputs are late */
 function compare({ document, holds, grows }: Given, batches: CorrelationInput[][], delayMs: number): void {
   const naive = new Naive(document, grows, delayMs, holds);
   const reported = new Reported(correlator([document], { delayMs }));

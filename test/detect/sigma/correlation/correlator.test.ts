@@ -74,7 +74,7 @@ describe('windows', () => {
     expect(times(real.take(at(6), later))).toEqual([['begins', 6]]);
   });
 
-  it('that end before the newest input are evaluated, regardless of the number of inputs around a late input', () => {
+  it('that end before the newest input are evaluated, however many inputs surround a late input', () => {
     const real = correlator([count(4)], { lookback: 4 });
     real.take(at(0, 1, 2, 14, 15), later);
     expect(times(real.take(at(6), later))).toEqual([['begins', 6]]);
@@ -179,7 +179,7 @@ describe('an episode', () => {
 });
 
 describe('groups', () => {
-  it('are identified by all values, some of which may be missing', () => {
+  it('are identified by all their values; some values may be missing', () => {
     const real = correlator([count(2, { 'group-by': ['host', 'user'] })]);
     const groups = [
       ['h', 'u'],
@@ -368,7 +368,7 @@ describe('temporal correlations', () => {
 });
 
 describe('memory', () => {
-  it('is used for the groups touched last, and evicted groups are counted', () => {
+  it('is used for the groups with the latest inputs, and evicted groups are counted', () => {
     const real = correlator([count(2)], { groups: 100 });
     const of = (i: number, seconds: number) => ({ ...at(seconds)[0]!, group: [`g${i}`] });
     const flood = Array.from({ length: 1000 }, (_, i) => of(i, 1));
@@ -387,7 +387,7 @@ describe('memory', () => {
     expect([real.size, real.counters.forgotten]).toEqual([1, 0]);
   });
 
-  it('that is scarce is used for the inputs that conditions need', () => {
+  it('that is scarce is used for inputs that conditions need', () => {
     const real = correlator([count(3)], { units: 4000 });
     const of = (group: string, n: number) =>
       Array.from({ length: n }, (_, i) => ({ ...at(i / 1000)[0]!, group: [group] }));
@@ -398,7 +398,7 @@ describe('memory', () => {
     expect(real.refresh()).toMatchObject([{ count: 3001, atLeast: true }]);
   });
 
-  it('is limited over all correlations, and taken from the correlation with the largest share', () => {
+  it('is limited over all correlations, and freed in the correlation with the largest share', () => {
     const documents = [count(50), correlation('few', { type: 'event_count', rules: ['aa'], condition: { gte: 2 } })];
     const real = correlator(documents, { units: 5000 });
     real.take([input('few', 'aa', 0)], later);

@@ -78,7 +78,7 @@ describe('names', () => {
     expect(keys(result.refused.map((one) => one.document))).toEqual([`level_${depth}`]);
   });
 
-  it('that two correlations share select the first correlation', () => {
+  it('that two correlations have refer to the first, and the second is rejected', () => {
     const result = linkCorrelations([rule('alpha')], [counting('same', ['alpha']), counting('same', ['alpha'])]);
     expect([result.correlations.length, result.refused.length]).toEqual([1, 1]);
   });

@@ -22,8 +22,8 @@ interface Group {
 }
 
 /**
- * The definition of episodes in the simplest form, for a correlation that no other correlation names: keeps all inputs
- * and evaluates every window again.
+ * The simplest implementation of episodes, for a correlation that no other correlation names. Keeps all inputs, and
+ * evaluates every window again for each input.
  *
  * @param reachMs - maximum age of an input, relative to the newest input of its group
  * @param holds - for a temporal type with an expression: evaluates the expression for the rules that are present

@@ -76,7 +76,7 @@ test('a detection becomes an alert with its evidence and its events', async () =
 });
 
 test.each(['follow in the same body', 'were received before'])(
-  'alerts of many scans count all ports of the scan when events dated hours later %s',
+  'alerts about many scans count all ports of each scan when events dated hours later %s',
   async (when) => {
     const { store, reader } = opened({ detectors: () => [new PortScanDetector()] });
     if (when === 'were received before') {

@@ -12,10 +12,7 @@ interface Counted {
   last: StoredEventRef;
 }
 
-/**
- * Reports each fifth event of a source, so that the expected findings can be computed exactly from the
- * events.
- */
+/** Reports every fifth event of a source, so that the expected findings can be computed exactly from the events. */
 export class EveryFifth implements Detector {
   readonly card = {
     id: 'every-fifth',

@@ -139,7 +139,7 @@ test('indicators expire at their own time, or after the default validity of the 
   expect(first?.attributes).toMatchObject({ valid_until: '2026-11-21T00:00:00.000Z' });
   expect(second?.attributes).toMatchObject({ valid_until: new Date(start + 3 * day).toISOString() });
   clock.now += 2 * day;
-  // Uploading the same content again is a change here, because the validity restarts.
+  // Uploading the same content again is a change, because the default validity starts again.
   const again = await store.changeIntel(id, {}, system, { content: contentOf(content) });
   expect(again.list).toMatchObject({ version: 2, expired: 1 });
   expect(reader.getIntel(id, start + 3 * day)?.list.expired).toBe(1);

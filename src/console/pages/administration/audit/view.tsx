@@ -30,7 +30,7 @@ export default function Audit() {
       columns={columns}
       detail={(record) => <RecordDetail key={record.id} record={record} />}
       empty={
-        <Empty title="No audit records in this range.">
+        <Empty title="No audit records in this range">
           Administration, use of credentials and changes are recorded, but not every read of events and alerts.
         </Empty>
       }
@@ -66,7 +66,7 @@ function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
     <Detail title={<Operation name={operation} />} onClose={closeDetail}>
       {count !== undefined && (
         <p class="admin-note">
-          This record combines {counted(count, reason === undefined ? 'call' : 'record')} of one caller within{' '}
+          This record combines {counted(count, reason === undefined ? 'call' : 'record')} from one caller within{' '}
           {outcome === 'success' && reason !== undefined ? 'an hour' : 'a minute'}. The details describe only the first
           of them.
         </p>

@@ -83,7 +83,7 @@ export function SettingField({
   }
 }
 
-/** Returns the allowed values, after the draft in a readable unit if the setting has a unit. */
+/** Returns the hint: the allowed values and, before them, the draft in a readable unit if the setting has a unit. */
 function hintOf(name: string, schema: SettingSchema, input: Input, draft: string): string | undefined {
   const read = readDraft(input, draft);
   const words = 'value' in read ? inWords(name, read.value) : undefined;

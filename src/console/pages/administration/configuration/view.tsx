@@ -104,7 +104,7 @@ function Settings({
         open={openName}
         onOpen={({ name }, options) => setParams({ id: name }, options)}
         empty={
-          <Empty title={which === 'pending' ? 'No pending changes' : 'No settings match.'}>
+          <Empty title={which === 'pending' ? 'No pending changes' : 'No matching settings'}>
             {which === 'pending' ? 'A restart changes no settings.' : `${number(settings.length)} settings searched.`}
           </Empty>
         }

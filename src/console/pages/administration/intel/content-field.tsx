@@ -22,7 +22,7 @@ export function ContentField({
   };
   return (
     <>
-      <Field label="File" hint="Plain lines, a hosts file, or a STIX 2 bundle (JSON).">
+      <Field label="File" hint="One indicator per line, a hosts file, or a STIX 2 bundle (JSON).">
         {(attributes) => (
           <input
             {...attributes}

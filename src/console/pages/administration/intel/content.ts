@@ -3,6 +3,7 @@ import { limits } from '../../../../limits.ts';
 import { bytes, counted } from '../../../ui/numbers.ts';
 
 /** Checks the content of a list before the upload. */
+
 type Format = (typeof intelFormats)[number];
 
 /** Returns the format of the content. STIX bundles are JSON; indicator lines never begin with a brace. */

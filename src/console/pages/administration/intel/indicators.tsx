@@ -55,7 +55,7 @@ export function Indicators({ id }: { id: string }) {
       ) : list.isLoading ? (
         <Loading rows={5} />
       ) : list.rows.length === 0 ? (
-        <p class="quiet">No indicators</p>
+        <p class="quiet">No indicators.</p>
       ) : (
         <div class="intel-indicators" tabIndex={0} role="group" aria-label="Indicators">
           <ul>

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../errors.ts';
 import { answers } from '../../../state/answers.ts';
 import { faultAt, faultElsewhere } from './faults.ts';
 
-/** Returns the header with which the service rejects a change if the resource has changed since it was read. */
+/** Returns the header that makes the service reject a change if the resource has changed since it was read. */
 export const ifVersion = (version: number | undefined): { 'if-match'?: string } =>
   version === undefined ? {} : { 'if-match': `"${version}"` };
 

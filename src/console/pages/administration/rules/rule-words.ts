@@ -37,7 +37,7 @@ detection:
 level: medium
 `;
 
-/** Returns a copy of a rule with this ID, and with `(copy)` after the title unless the title is quoted. */
+/** Returns a copy of a rule with this ID. Appends `(copy)` to the title, unless the title is quoted. */
 export function copyOf(source: string, id: string): string {
   const withId = /^id:.*$/m.test(source) ? source.replace(/^id:.*$/m, `id: ${id}`) : `id: ${id}\n${source}`;
   return withId.replace(/^title: *(.*)$/m, (_, title: string) =>
@@ -45,7 +45,7 @@ export function copyOf(source: string, id: string): string {
   );
 }
 
-/** Returns the start and end of a line, in characters. Lines count from 1. */
+/** Returns the start and end of a line, in characters. Line numbers start at 1. */
 export function lineBounds(text: string, line: number): readonly [number, number] {
   const lines = text.split('\n');
   const at = Math.max(0, Math.min(line, lines.length) - 1);

@@ -63,7 +63,7 @@ export default function Rules() {
   );
 }
 
-/** Shown if the ID in the URL is not that of a rule: alerts also refer to detectors, sensors and lists. */
+/** Shown if no rule has the ID in the URL. Alerts from detectors, sensors and lists have other rule IDs. */
 function NoRule({ id }: { id: string }) {
   return (
     <Empty title="Not a rule">

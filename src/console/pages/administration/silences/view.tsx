@@ -70,7 +70,7 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
       <p class="silence-reason">
         <bdi>{reason}</bdi>
       </p>
-      <Section title="Matches alerts with all of">
+      <Section title="Matches alerts that meet all conditions">
         <Facts
           facts={[
             ...partNames.map(
