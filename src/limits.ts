@@ -97,7 +97,7 @@ export const limits = {
   maxNotStoredReasons: 24,
   /** Maximum samples kept per reason why data was not stored. */
   maxNotStoredSamples: 3,
-  /** Maximum reasons why data was not stored that `/status` shows. */
+  /** Maximum reasons that `/status` lists for data that was not stored. */
   maxNotStoredShown: 100,
   /** Maximum nesting of one JSON record; real records reach 6. */
   maxNesting: 32,
@@ -1084,8 +1084,8 @@ export const limits = {
    */
   linkGraceMs: 20_000,
   /**
-   * Maximum value of a sum of bytes: a link of 100 Gbit/s carries this many bytes in eight days. JSON cannot
-   * represent much larger integers exactly.
+   * Maximum value of a sum of bytes: a link of 100 Gbit/s carries this many bytes in eight days. JavaScript
+   * numbers cannot represent much larger integers exactly.
    */
   maxSummedBytes: 8_640_000_000_000_000,
   /**

@@ -16,6 +16,6 @@ test.each([
   [902 * minute, '15 hours'],
   [2 * day - hour, '47 hours'],
   [365 * day, '365 days'],
-])('%i ms are %s', (ms, text) => {
+])('%i ms is formatted as %s', (ms, text) => {
   expect(durationText(ms)).toBe(text);
 });

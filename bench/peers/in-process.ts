@@ -1,4 +1,4 @@
-/** Peers that are called in a separate process: this side of the calls; child.ts is the other side. */
+/** Parent side of peers that run in a child process; child.ts is the child side. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Answer, EngineOptions } from './engine.ts';

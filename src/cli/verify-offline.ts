@@ -36,7 +36,7 @@ export interface OfflineOptions extends CheckpointFlags {
   readonly progress?: true;
 }
 
-/** The trusted keys: the keys in the file itself, or keys given by the caller. */
+/** The trusted keys and their source: the verified file (`keys` is then undefined), a key file, or a pin. */
 export interface Trust {
   readonly keys: KeySet | undefined;
   readonly from: 'file' | 'given' | 'pin';

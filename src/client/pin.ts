@@ -132,9 +132,10 @@ function readEntries(json: Exact, keys: KeySet): CheckedEntries | AuditFault {
 }
 
 /**
- * Compares published with pinned keys. Returns KEY_WITHDRAWN or KEY_CHANGED, WRONG_ORIGIN if only the origin of the log
- * changed, and undefined if nothing changed. Key sets are not signed, so these faults do not prove misbehaviour.
- * Periods are not compared, because a pin takes them from log entries.
+ * Compares published with pinned keys. Returns KEY_WITHDRAWN if a pinned key is missing, KEY_CHANGED if its value or
+ * purpose changed or its revocation was undone, and WRONG_ORIGIN if only the origin of the log changed. Otherwise
+ * returns undefined. Key sets are not signed, so these faults do not prove misbehaviour. Validity periods are not
+ * compared, because a pin takes them from log entries.
  */
 export function changedKey(pin: Pick<Pin, 'keys' | 'head'>, published: KeySet): AuditFault | undefined {
   let renamed: AuditFault | undefined;

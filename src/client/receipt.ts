@@ -66,7 +66,7 @@ export function parseReceipt(text: string): ReceiptFile | AuditFault {
 
 /**
  * Verifies the signature, if present, and, if there is a proof, that the entry in the log covers the receipt. A receipt
- * without signature and proof is rejected.
+ * with neither signature nor proof is rejected.
  *
  * @param keys - used instead of the keys in the file
  */

@@ -17,8 +17,8 @@ export function weightIn(list: string, wanted: string): number {
 }
 
 /**
- * Returns whether the client prefers HTML to JSON, or accepts both equally. Browsers request HTML when a user
- * navigates; shippers never do.
+ * Returns whether `Accept` names text/html with at least the weight of application/json. Wildcards are ignored.
+ * Browsers request HTML when a user navigates; shippers never do.
  */
 export function prefersPage({ headers }: Pick<RequestHead, 'headers'>): boolean {
   const accept = headers.get('accept');

@@ -56,7 +56,7 @@ function toTheEnd(decode: (bytes: Buffer, options: ZlibOptions) => Buffer, bytes
     buffer: Buffer;
     engine: { bytesWritten: number };
   };
-  if (engine.bytesWritten !== bytes.length) throw new RangeError('continues after its end');
+  if (engine.bytesWritten !== bytes.length) throw new RangeError('has data after the end of the stream');
   return buffer;
 }
 

@@ -81,7 +81,7 @@ function flowEnds(
   const flow = r.flow;
   if (isObject(flow) && flow.src_ip !== undefined && flow.dest_ip !== undefined) {
     return {
-      // ICMP type and code stay in the source and destination columns in both directions.
+      // The ICMP type goes into src_port and the code into dst_port, whichever side sent the packet.
       src: addresses.required(flow.src_ip, 'flow.src_ip'),
       src_port: port(flow.src_port, 'flow.src_port') ?? icmpType(fields),
       dst: addresses.required(flow.dest_ip, 'flow.dest_ip'),

@@ -66,7 +66,8 @@ export interface JournalReading {
   readonly regression: Regression | undefined;
   readonly lives: readonly LifeLine[];
   /**
-   * Lines whose head is not signed by a key of this log: the newest lines, their count, and the largest size.
+   * Lines whose head is not signed by a key of this log. `lines` contains only the newest; `count` and `largest` (a
+   * size) cover all.
    */
   readonly unsigned: {
     readonly lines: readonly UnsignedLine[];

@@ -165,7 +165,7 @@ function checkNotSmaller(size: number, keys: KeyRing, { anchor, anchorPath, jour
 }
 
 /**
- * Compares the running log with anchor or journal when their volumes are back.
+ * Compares the running log with the anchor and the journal when their volumes are back.
  *
  * @throws UntrustedLogError as at start-up
  */

@@ -45,8 +45,8 @@ const countedPollMs = 2;
 export const afterUndoneMs = 5000;
 
 /**
- * Processing of stored events: the projector, the transactions that apply and write its deltas, and the events and
- * damage that stop it.
+ * Processing of stored events: the projector, the transactions that apply and write the projector's deltas, and the
+ * events and damage that stop the processing.
  */
 export class EventProcessing {
   readonly projector: ProjectorPort;

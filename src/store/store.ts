@@ -462,9 +462,10 @@ export interface Store {
    */
   mergeAssets(id: string, into: string, by: Actor, version?: number): Promise<AssetChanged>;
   /**
-   * Creates an asset from the given identifiers of `id` (canonical), with their history and their services, and
-   * returns the new asset. Throws NOT_FOUND, VERSION_MISMATCH, INVALID_REQUEST for an identifier that the asset
-   * does not have, and CONFLICT if `id` would keep no identifiers or there are already limits.maxAssets assets.
+   * Creates an asset from the given identifiers of the asset `id`, in canonical form, with the history and services of
+   * these identifiers, and returns the new asset. Throws NOT_FOUND, VERSION_MISMATCH, INVALID_REQUEST for an
+   * identifier that the asset does not have, and CONFLICT if `id` would keep no identifiers or there are already
+   * limits.maxAssets assets.
    */
   splitAsset(id: string, identifiers: readonly string[], by: Actor, version?: number): Promise<AssetChanged>;
   /** Returns the oldest outbox rows, at most `limit`. Rows remain in the outbox until they are settled. */

@@ -99,7 +99,8 @@ export class Witness {
     if (rejection !== undefined) {
       const refused = formatNote({ text: note.text, signatures });
       const isFork = kept !== undefined && (await this.#reportFork(hash, kept, parsed, { keys, refused }));
-      // A forked log may omit the proof. Together with another checkpoint of this size, the note convicts the log.
+      // A forked log may omit the consistency proof. The note is stored anyway: with another signed checkpoint of the
+      // same size and a different root, it proves the fork later.
       const isCosigned = kept?.size === checkpoint.size && equalHashes(kept.root, checkpoint.root);
       if (!isFork && !isCosigned) await state.storeRejected(hash, refused, now());
       return rejection;

@@ -25,14 +25,17 @@ test('at the limit of failures, further attempts are rejected until the minute i
   expect(() => begin(throttle, ['name a'], now + 60_000)).not.toThrow();
 });
 
-test.each([365 * 86_400_000, -365 * 86_400_000])('a clock jump of %d ms ends a lockout, not the limit', (leap) => {
-  const throttle = new LoginThrottle();
-  fail(throttle, ['name a'], most);
-  for (const at of [now + leap, now + leap + 60_000, now + 60_000]) {
-    for (let i = 0; i < most; i++) begin(throttle, ['name a'], at);
-    expect(() => begin(throttle, ['name a'], at)).toThrow(rateLimited);
-  }
-});
+test.each([365 * 86_400_000, -365 * 86_400_000])(
+  'a clock jump of %d ms ends a lockout, and the limit still applies afterwards',
+  (leap) => {
+    const throttle = new LoginThrottle();
+    fail(throttle, ['name a'], most);
+    for (const at of [now + leap, now + leap + 60_000, now + 60_000]) {
+      for (let i = 0; i < most; i++) begin(throttle, ['name a'], at);
+      expect(() => begin(throttle, ['name a'], at)).toThrow(rateLimited);
+    }
+  },
+);
 
 test('each throttled subject alone is sufficient to reject an attempt, and other subjects are not affected', () => {
   const throttle = new LoginThrottle();
@@ -42,7 +45,7 @@ test('each throttled subject alone is sufficient to reject an attempt, and other
   expect(() => begin(throttle, ['name b', 'address 2'])).not.toThrow();
 });
 
-test('concurrent attempts count before they fail; a success does not count', () => {
+test('an attempt in progress counts towards the limit, and no longer counts once it succeeds', () => {
   const throttle = new LoginThrottle();
   const takeBack = begin(throttle, ['name a']);
   fail(throttle, ['name a'], most - 1);

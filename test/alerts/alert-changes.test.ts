@@ -14,7 +14,7 @@ const ai = (verdict: NonNullable<Alert['verdict']>) => ({
   at: '2026-11-20T00:00:00.000Z',
 });
 
-test('a new alert has one record, and a second record if a silence applies', () => {
+test('a new alert adds one history record, or two history records if a silence applies', () => {
   expect(alertChanges(undefined, alertOf())).toEqual([{ action: 'raised', to: 'high' }]);
   const recurred = alertOf({ previous_alert_id: idOf(1), silence_id: idOf(2), ai_verdict: ai('benign') });
   expect(alertChanges(undefined, recurred)).toEqual([
@@ -23,7 +23,7 @@ test('a new alert has one record, and a second record if a silence applies', () 
   ]);
 });
 
-test('an alert that a summary alert covers has a record that names the summary alert, and a record when the coverage ends', () => {
+test('history records name the summary alert when its coverage of an alert begins and when the coverage ends', () => {
   const folded = alertOf({ status: 'suppressed', folded_into: idOf(1) });
   expect(alertChanges(alertOf(), folded)).toEqual([
     { action: 'folded', to: idOf(1) },
@@ -35,7 +35,7 @@ test('an alert that a summary alert covers has a record that names the summary a
   ]);
 });
 
-test('further occurrences and a position in the log do not add records', () => {
+test('further occurrences and a position in the log do not add history records', () => {
   const before = alertOf({ event_ids: [idOf(1)] });
   const after = {
     ...before,
@@ -50,7 +50,7 @@ test('further occurrences and a position in the log do not add records', () => {
   expect(alertChanges(before, after)).toEqual([]);
 });
 
-test('each kind of change has its record', () => {
+test('each kind of change adds a history record of its own kind', () => {
   const before = alertOf({ tags: ['a', 'b'], silence_id: idOf(2), ai_verdict: ai('benign') });
   const { silence_id: _, ...rest } = before;
   const override = {

@@ -66,7 +66,7 @@ describe('a silence', () => {
   });
 });
 
-test('if several silences match, the silence that ends last is returned, wherever they are indexed', () => {
+test('if several silences match, the silence that ends last is returned, regardless of the fields of their matchers', () => {
   const matchers: SilenceMatcher[] = [
     { rule_id: ['1:2001'] },
     { ip: ['10.0.0.5'] },

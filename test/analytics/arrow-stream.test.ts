@@ -123,7 +123,7 @@ test('integers keep their digits, alone and within JSON', () => {
   expect(table.getChild('real')?.get(1)).toBe(123456789012345680000);
 });
 
-test('lone surrogates are replaced one by one, and do not combine', () => {
+test('lone surrogates in adjacent texts are replaced separately, and do not combine into a character', () => {
   const texts = ['a\ud83e', '\udd8ab', 'é'];
   const lines = encode(texts.map((text) => ({ id: 'x', attributes: { text } })));
   const table = tableFromIPC(arrowPage({ lines, columns, isFirst: true, isLast: true }));

@@ -7,7 +7,7 @@ import { alertOf, idOf } from './alerts.ts';
 const id = idOf(7);
 
 describe('an alert as an OCSF detection finding', () => {
-  test('has only the required attributes if it is new', () => {
+  test('has only the required attributes for a new alert without optional attributes', () => {
     expect(detectionFinding(id, alertOf(), '1.2.3')).toEqual({
       metadata: {
         version: '1.5.0',
@@ -48,7 +48,7 @@ describe('an alert as an OCSF detection finding', () => {
     });
   });
 
-  test('has all optional attributes if it is closed and complete', () => {
+  test('has all optional attributes for a closed alert with all attributes', () => {
     const finding = detectionFinding(
       id,
       alertOf({
@@ -124,7 +124,7 @@ describe('an alert as an OCSF detection finding', () => {
     });
   });
 
-  test('has the name in the alert as destination, unless the destination is a resolver', () => {
+  test('has the domain of the alert as destination if the destination is not a resolver', () => {
     const finding = detectionFinding(id, alertOf({ dst_port: 443, domain: 'c2.example.org' }), '1');
     expect(finding).toMatchObject({
       evidences: [{ dst_endpoint: { hostname: 'c2.example.org', port: 443 } }],

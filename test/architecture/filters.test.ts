@@ -116,7 +116,7 @@ describe('negated filters', () => {
     }
   });
 
-  it('do not exist in lists of other resources', () => {
+  it('do not exist in lists of assets, services, scans and audit records', () => {
     for (const query of [assetQuery, serviceQuery, scanQuery, auditQuery])
       expect(several(query).filter((name) => name.startsWith('not_'))).toEqual([]);
   });

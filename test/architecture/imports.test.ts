@@ -24,7 +24,7 @@ function layerOf(file: string): string | undefined {
 }
 
 describe('the layers', () => {
-  it('are read from the sources', () => {
+  it('are checked against imports that are read from the sources', () => {
     expect(files).toContain('src/contract/routes.ts');
     expect(imports.some(({ typesOnly }) => typesOnly)).toBe(true);
     expect(imports.some(({ from }) => from === 'typebox')).toBe(true);
@@ -44,7 +44,7 @@ describe('the layers', () => {
     },
   );
 
-  it('import values only from rows above', () => {
+  it('may import values only from layers in earlier rows of the table', () => {
     const order = Object.keys(layers);
     const isAbove = (into: string, row: number) => order.includes(into) && order.indexOf(into) < row;
     const wrong = order.flatMap((layer, row) =>
@@ -105,7 +105,7 @@ it('a worker file has at most 40 lines, and only exposes functions from src', ()
       .filter((line) => line.trim() !== '');
     expect(lines.length, file).toBeLessThanOrEqual(40);
     expect(importsOf(file).map(shown).join('\n')).toMatch(
-      // Callers wait for an ssh-agent without an event loop, but src/rpc needs an event loop.
+      // The ssh-agent worker does not use src/rpc, because its callers block their event loop while they wait.
       /rpc\/(expose|pool)\.ts|ssh-agent\/blocking-agent\.ts|store\/projector-thread\.ts/,
     );
   }

@@ -60,7 +60,7 @@ test('after a restore killed at any moment, the old content is in place, or the 
   expect(seen.size).toBeGreaterThan(0);
 });
 
-test('after a kill at any moment, complete backups are valid and get their log entry, and incomplete backups are removed', async () => {
+test('after a kill at any moment of a backup, complete backups are valid and logged, and incomplete backups are removed', async () => {
   const dataDir = newFolder();
   const made = new Set<string>();
   for (let round = 0; round < 4; round++) {

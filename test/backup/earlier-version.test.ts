@@ -33,7 +33,7 @@ function unpacked(): string {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2025-01-15T13:00:00Z') }));
 afterEach(() => void vi.useRealTimers());
 
-test('the folder of an earlier version opens, accepts entries and has no damage', async () => {
+test('a data folder of an earlier version is opened without damage, and accepts entries', async () => {
   const dataDir = unpacked();
   expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true, size: 16 });
   for (let start = 0; start < 2; start++) {

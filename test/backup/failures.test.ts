@@ -100,7 +100,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     expect((await parts.backups.get(id)).attributes).toEqual(attributes);
   });
 
-  test('a pipe in place of a manifest, which does not block', async () => {
+  test('a pipe in place of a manifest, without blocking', async () => {
     const parts = await withBackups({});
     const { id, attributes } = await backUp(parts);
     const manifest = join(attributes.path!, 'manifest.json');
@@ -134,7 +134,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     });
   });
 
-  test('a folder that is a file', async () => {
+  test('a file in place of the backup folder', async () => {
     const dir = join(newFolder(), 'taken');
     writeFileSync(dir, '');
     const parts = await withBackups({ dir });
@@ -144,7 +144,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     });
   });
 
-  test.skipIf(process.platform !== 'linux')('a folder in /proc, at each of several attempts', async () => {
+  test.skipIf(process.platform !== 'linux')('a backup folder in /proc, at each of several attempts', async () => {
     const parts = await withBackups({ dir: '/proc/x' });
     for (let attempt = 0; attempt < 3; attempt++)
       expect((await backUp(parts)).attributes).toMatchObject({
@@ -153,7 +153,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
       });
   });
 
-  test.skipIf(process.getuid?.() === 0)('a folder that cannot be written to', async () => {
+  test.skipIf(process.getuid?.() === 0)('a backup folder that cannot be written to', async () => {
     const dir = newFolder();
     chmodSync(dir, 0o500);
     const parts = await withBackups({ dir });
@@ -233,7 +233,7 @@ test('the service removes partial backups of an earlier process at the next star
   expect(parts.findings).toEqual([expect.stringContaining('unfinished')]);
 });
 
-test('the service appends the missing log entry of a complete backup at the next start, once', async () => {
+test('the service appends the missing log entry of a complete backup exactly once, at the next start', async () => {
   const parts = await withBackups({});
   const { id, attributes } = await backUp(parts);
   await parts.close();

@@ -116,7 +116,7 @@ describe('a copied data folder', () => {
     expect(await checkAlerts(other)).toBe(6);
   });
 
-  test('keeps its keys once the operator confirms that the original is gone', async () => {
+  test('continues the same life once the operator confirms that the folder was moved', async () => {
     const { copy } = await copied();
     await recordMove({ dataDir: copy });
     const parts = await openParts(copy);
@@ -126,9 +126,9 @@ describe('a copied data folder', () => {
   });
 
   test.each([
-    ['moved', (copy: string) => recordMove({ dataDir: copy })],
-    ['continued as another life', (copy: string) => continueCopy({ dataDir: copy })],
-  ])('signs nothing without instance.json, until the copy is %s', async (_how, accept) => {
+    ['a moved folder', (copy: string) => recordMove({ dataDir: copy })],
+    ['a new life', (copy: string) => continueCopy({ dataDir: copy })],
+  ])('signs nothing without instance.json until the operator accepts the copy as %s', async (_how, accept) => {
     const { copy } = await copied();
     rmSync(join(copy, 'instance.json'));
     const parts = await openParts(copy);
@@ -140,7 +140,7 @@ describe('a copied data folder', () => {
     expect((await accepted.ledger.status()).health).toEqual({ state: 'ok' });
   });
 
-  test('is not reported after a rename on the same volume', async () => {
+  test('is not reported when the original is renamed on the same volume', async () => {
     const { original } = await copied();
     const renamed = `${original}-renamed`;
     renameSync(original, renamed);
@@ -300,7 +300,7 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
     ['is missing', (path) => rmSync(path)],
     ['is empty', (path) => writeFileSync(path, '')],
     ['is not a database', (path) => writeFileSync(path, Buffer.alloc(5000, 'x'))],
-  ])('is reported as a finding if siem.mdb %s and cannot be compared', async (_, damage) => {
+  ])('cannot be detected if siem.mdb %s: a finding reports that siem.mdb cannot be compared', async (_, damage) => {
     const { dataDir } = await rolledBack();
     damage(join(dataDir, 'siem.mdb'));
     const ledger = await openLedger({ dataDir, logPositions: () => readLogPositions(dataDir) });
@@ -374,7 +374,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     await openedOnce(dataDir, 3);
   });
 
-  test('after several new logs were begun without a start in between, the last one accepts entries', async () => {
+  test('the last of several new logs accepts entries, even if the service was not started between them', async () => {
     const dataDir = await inLaterLife();
     const places = { dataDir, evenIfThere: true, logPositions: () => readLogPositions(dataDir) };
     await beginNewLog(places);
@@ -383,7 +383,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     await openedOnce(dataDir, 3);
   });
 
-  test('after losses were accepted twice without a start in between, the log accepts entries', async () => {
+  test('a log accepts entries after losses were accepted twice, even if the service was not started in between', async () => {
     const [dataDir, kept] = [newFolder(), newFolder()];
     await openedOnce(dataDir, 0);
     cpSync(join(dataDir, 'ledger.mdb'), join(kept, 'ledger.mdb'));
@@ -397,7 +397,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     await openedOnce(dataDir, 6);
   });
 
-  test('lost entries are logged again if siem.mdb is older than the restore and the log was restored', async () => {
+  test('lost entries are logged again if siem.mdb is put back to its state before the restore', async () => {
     const dataDir = await inLaterLife();
     const parts = await openParts(dataDir);
     const { attributes } = await backUp(parts);

@@ -76,7 +76,7 @@ test('every alert is logged again exactly once in a new log', async () => {
   await checkGoesOn(dataDir, 9);
 });
 
-test('each alert is logged once after a start interrupted between logging again and appending', async () => {
+test('each alert is logged exactly once, even if a start is interrupted between queueing lost entries and appending them', async () => {
   const { dataDir } = await wentBack();
   await rebuild({ dataDir, acceptLoss: true });
   const ledger = await openLedger({ dataDir });
@@ -159,7 +159,7 @@ describe('receipts with lost entries', () => {
     await checkReceipts(dataDir, ids);
   });
 
-  test('are logged again exactly once in a new log, in several rounds', async () => {
+  test('are logged again exactly once in a new log, in several batches', async () => {
     const { dataDir, ids } = await withReceipts();
     await beginNewLog({ dataDir, evenIfThere: true });
     const ledger = await openLedger({ dataDir });
@@ -187,7 +187,7 @@ test('a life that waits for disk space logs missing alerts again once it begins'
   await parts.close();
 });
 
-test('alerts keep their positions until the loss is accepted, and a restore brings these positions back', async () => {
+test('alerts keep their positions until the loss is accepted; the positions are valid again if the newer log is put back', async () => {
   const { dataDir, put } = await wentBack();
   const degraded = await openParts(dataDir);
   expect((await degraded.ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'rollback' });

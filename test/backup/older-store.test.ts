@@ -48,7 +48,7 @@ const lowAlert = (parts: Parts) =>
   parts.store.addAudit([{ time: '2026-11-21T08:00:00.000Z', id: crypto.randomUUID() } as never]);
 
 describe('an older copy of siem.mdb', () => {
-  test('is reported at each start until the operator accepts it, even if the record is removed', async () => {
+  test('is reported at each start until the operator accepts the older copy, even if siem.mdb.json is removed', async () => {
     const { dataDir, putBack } = await folderAfter(moreAlerts);
     expect(await reported(dataDir)).toBeUndefined();
     putBack('siem.mdb');
@@ -83,7 +83,7 @@ describe('an older copy of siem.mdb', () => {
     expect(await reported(dataDir)).toMatch(/it has \d+ transactions, but at least \d+ were committed/);
   });
 
-  test('is reported because of missing entries if the record is older as well, or missing', async () => {
+  test('is reported because of missing entries if siem.mdb.json is older as well, or missing', async () => {
     const { dataDir, putBack } = await folderAfter(moreAlerts);
     putBack('siem.mdb');
     putBack('siem.mdb.json');
@@ -94,8 +94,8 @@ describe('an older copy of siem.mdb', () => {
   });
 });
 
-describe('an older copy of siem.mdb is not reported', () => {
-  test('after a crash between a commit of the log and the record of the commit', async () => {
+describe('no older copy of siem.mdb is reported', () => {
+  test('after a crash between appending entries to the log and recording their positions in siem.mdb', async () => {
     const { dataDir } = await folderAfter(async (parts) => {
       await parts.store.commit(alertsOf(10, 3));
       await parts.ledger.append(await parts.store.outbox(10));
@@ -104,7 +104,7 @@ describe('an older copy of siem.mdb is not reported', () => {
     expect(await reported(dataDir)).toBeUndefined();
   });
 
-  test('for entries that siem.mdb did not cause', async () => {
+  test('because of log entries that siem.mdb did not cause', async () => {
     const { dataDir } = await folderAfter(async (parts) => {
       await backUp(parts);
       await parts.ledger.rotateKey('event-signing', 'system');
@@ -125,7 +125,7 @@ describe('an older copy of siem.mdb is not reported', () => {
     expect(await reported(dataDir)).toBeUndefined();
   });
 
-  test('if the record is damaged, or siem.mdb is new', async () => {
+  test('if siem.mdb.json is damaged, or siem.mdb is new', async () => {
     const { dataDir } = await folderAfter(moreAlerts);
     const record = join(dataDir, 'siem.mdb.json');
     writeFileSync(record, readFileSync(record, 'utf8').replace(/:(\d)/, ':9$1'));

@@ -116,7 +116,7 @@ test('a restored log signs with new keys; --identity extracts the old keys', asy
   expect(leaks(join(dataDir, 'keys'), old)).toEqual([]);
 });
 
-test('a backup without private keys has no keys to extract', async () => {
+test('extracting keys from a backup without private keys is rejected', async () => {
   const parts = await openParts(newFolder());
   const { path } = await backedUp(parts);
   const file = identityFile(await generateX25519Identity());

@@ -204,7 +204,7 @@ describe('a restore is rejected', () => {
     folder.release();
   });
 
-  test('while the folder of the anchor is missing, before any file moves', async () => {
+  test('while the folder of the anchor is missing, and the data folder is released', async () => {
     const { dataDir, path } = await backedUp(0);
     const anchorPath = join(newFolder(), 'unmounted', 'anchor.json');
     await expect(restore(path, dataDir, { anchorPath, replace: true })).rejects.toThrow(/folder of the anchor/);
@@ -215,7 +215,7 @@ describe('a restore is rejected', () => {
     await expect(restore(newFolder(), newFolder())).rejects.toThrow(BackupError);
   });
 
-  test('with any byte flipped in any file; the error states the file, and the folder is unchanged', async () => {
+  test('with a flipped byte in any file; nothing is restored', async () => {
     const { path } = await backedUp(0);
     const names = ['siem.mdb', 'ledger.mdb', 'journal.ndjson', 'format.json', 'manifest.json'].concat(
       readdirSync(join(path, 'keys')).map((name) => `keys/${name}`),
@@ -277,7 +277,7 @@ describe('the keys of a restore', () => {
     expect((await (await openParts(elsewhere)).ledger.status()).health).toEqual({ state: 'ok' });
   });
 
-  test('include keys created after the backup, as public halves that cover their signatures', async () => {
+  test('include the public halves of keys created after the backup, with the tree sizes that these keys signed', async () => {
     const dataDir = newFolder();
     const parts = await openParts(dataDir);
     await parts.ledger.append(entries(0, 5));
@@ -295,7 +295,7 @@ describe('the keys of a restore', () => {
     expect((await restored.ledger.head()).signer_key_id).not.toBe(later.kid);
   });
 
-  test('stay revoked if they were revoked after the backup, and their successors sign', async () => {
+  test('stay revoked if they were revoked after the backup, and do not sign', async () => {
     const dataDir = newFolder();
     const parts = await openParts(dataDir);
     await parts.ledger.append(entries(0, 5));
@@ -312,7 +312,7 @@ describe('the keys of a restore', () => {
   });
 });
 
-test('a restored log can be backed up and restored again, with a journal of larger heads', async () => {
+test('a restored log can be backed up and restored again, although the journal has larger heads', async () => {
   const { dataDir, path, head } = await backedUp();
   await restore(path, dataDir, { replace: true });
   const parts = await openParts(dataDir);
@@ -330,7 +330,7 @@ test('a restored log can be backed up and restored again, with a journal of larg
   expect(regression).toMatchObject({ from_size: 67, to_size: 16 });
 });
 
-test('a second backup of the same data folder can be restored from another place', async () => {
+test('a backup that was moved to another folder can be restored', async () => {
   const { path } = await backedUp(0);
   const elsewhere = join(newFolder(), 'copy');
   mkdirSync(elsewhere);

@@ -39,7 +39,7 @@ describe.each([...formatNames, ...mixNames])('%s', (name) => {
     expect((await stored()) - before).toBe(sent * linesPerBody);
   });
 
-  test('the same lines are repeated later, with other times and identifiers', () => {
+  test('each round repeats the same lines with other times and new identifiers', () => {
     const startedS = Date.now() / 1000;
     const moving = all();
     const rounds = [1, 2, 3].map(() => Array.from({ length: bodies }, () => moving.next().toString('latin1')));
@@ -101,7 +101,7 @@ describe('mixes of traffic', () => {
     for (const share of newShares) expect(share).toBeGreaterThan(0.99);
   });
 
-  test.each(mixNames)('the lines of %s are always the same', (name) => {
+  test.each(mixNames)('the lines of %s are the same in every run', (name) => {
     expect(linesOf(name, 500)).toEqual(linesOf(name, 500));
   });
 });

@@ -42,7 +42,7 @@ describe('the page', () => {
     expect(written).not.toContain('- peers:');
   });
 
-  test('has the versions of peers if they ran', () => {
+  test('names the versions of the peers that ran', () => {
     const note = '10–20; ClickHouse 25.5.2.1; in its process';
     const rows = [row, { ...row, note }, { ...row, note: 'DuckDB v1.5.6; in its process' }];
     const syslog = section(
@@ -80,7 +80,7 @@ describe('the page', () => {
     ]);
   });
 
-  test('shows a question for each benchmark: the first sentence of its file', () => {
+  test("finds a question for each benchmark: the first sentence of the benchmark's file", () => {
     for (const name of benchmarkNames) {
       const about = aboutIn(readFileSync(new URL(`../../bench/${name}.ts`, import.meta.url), 'utf8'));
       expect(about, name).toMatch(/^[A-Z][^?]+\?/);

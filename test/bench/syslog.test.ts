@@ -22,17 +22,22 @@ afterEach(() => {
 /** Returns the temporary files of the run. */
 const left = () => readdirSync(join(folder, 'temporary')).filter((name) => name.startsWith('candor-'));
 
-test.skipIf(unpacked === undefined)('each daemon writes every line, and nothing is left behind', async () => {
-  const rows = await run(2, 1, 500);
-  for (const variant of shippers.flatMap((name) => ['selected', 'all'].map((fields) => `${name}, ${fields} fields`))) {
-    const its = rows.filter((row) => row.variant === variant);
-    expect(its.map(({ unit }) => unit)).toEqual(['lines/s', 'µs', 'MiB RssAnon, peak', 'bytes']);
-    for (const { unit, value } of its) if (unit !== 'µs') expect(value, variant + unit).toBeGreaterThan(0);
-  }
-  expect(left()).toEqual([]);
-});
+test.skipIf(unpacked === undefined)(
+  'each daemon is measured with selected and with all fields, and no temporary files remain',
+  async () => {
+    const rows = await run(2, 1, 500);
+    for (const variant of shippers.flatMap((name) =>
+      ['selected', 'all'].map((fields) => `${name}, ${fields} fields`),
+    )) {
+      const its = rows.filter((row) => row.variant === variant);
+      expect(its.map(({ unit }) => unit)).toEqual(['lines/s', 'µs', 'MiB RssAnon, peak', 'bytes']);
+      for (const { unit, value } of its) if (unit !== 'µs') expect(value, variant + unit).toBeGreaterThan(0);
+    }
+    expect(left()).toEqual([]);
+  },
+);
 
-test('without the daemons, a row says so, and Candor is measured', async () => {
+test('if no daemon is installed, a row for each daemon says "not measured", and Candor is measured', async () => {
   vi.stubEnv('LOG_SHIPPERS', folder);
   vi.stubEnv('PATH', folder);
   const rows = await run(1, 1, 500);

@@ -105,7 +105,7 @@ describe('candor audit', () => {
     expect(found.stderr).toContain('"format":"candor-evidence/3"');
   });
 
-  test('reports a new signer of the head, and whether the old key vouches for it', async () => {
+  test('reports a new signing key of the head, and whether the old key vouches for the new key', async () => {
     await log.append(1);
     expect((await audit()).json).toMatchObject({ status: 'pinned', new_key: false });
     await log.ledger.rotateKey('transparency-sth', 'system');
@@ -396,7 +396,7 @@ describe('candor audit --watch', () => {
     expect(await watched.ended).toBe(exitCodes.misbehaviour);
   });
 
-  test('candor verify bypasses the cache, too', async () => {
+  test('bypasses an outdated cache, as candor verify does', async () => {
     const proxy = await CachingProxy.before(log.url);
     onTestFinished(() => proxy.close());
     await log.append(2);

@@ -275,7 +275,7 @@ describe('changed data under an unchanged signed tree is reported', () => {
     expect(readFileSync(state, 'utf8')).toBe(before);
   });
 
-  test('WRONG_ROOT: entries and tiles agree on a different root; the file has both roots and does not convict', async () => {
+  test('WRONG_ROOT: if entries and tiles agree on a different root, the evidence has both roots and proves no misbehaviour', async () => {
     await log.append(3);
     log.now += 1000;
     await log.append(2);
@@ -301,7 +301,7 @@ describe('changed data under an unchanged signed tree is reported', () => {
     expect(judged.json.reason).toContain('positions of entries are not');
   });
 
-  test('--all-entries checks entries again', async () => {
+  test('NOT_INCLUDED: an entry changed after its audit is found with --all-entries, but not with --entries', async () => {
     await log.append(300);
     expect((await audit('--entries')).code).toBe(exitCodes.ok);
     log.serveEdited(3, byNobody, true);

@@ -33,7 +33,7 @@ async function signIn({ url }: Service, password: string): Promise<string | unde
   return ((await answer.json()) as { access_token?: string }).access_token;
 }
 
-test('the new password signs in, sessions end, and the log records the reset', async () => {
+test('after candor reset-password, only the new password signs in, sessions have ended, and the log records the reset', async () => {
   const before = await startService({ dataDir, env: {} });
   const session = await login(before);
   expect((await reset('admin')).code).toBe(exitCodes.unavailable);

@@ -32,7 +32,7 @@ function freePort(): Promise<number> {
 }
 
 describe('the commands candor backup and candor restore', () => {
-  test("do not move an auditor's pin to the restored log", async () => {
+  test('restore a log with new keys, which auditors with a pin of the old log reject', async () => {
     const port = await freePort();
     const start = async () => {
       service = await startService({ dataDir, env: { CANDOR_PORT: String(port) } });
@@ -85,7 +85,7 @@ describe('the commands candor backup and candor restore', () => {
     await running.stop();
   });
 
-  test('back up a stopped service by its folder; while the service runs, they reject the folder and advise to use the URL', async () => {
+  test('back up a stopped service from its folder; if the service runs, the folder is rejected and the error suggests the URL', async () => {
     const anchor = join(folder, 'anchor.json');
     const env = { CANDOR_DATA_DIR: dataDir, CANDOR_LEDGER_ANCHOR_PATH: anchor };
     service = await startService({ dataDir, env });

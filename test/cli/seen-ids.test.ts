@@ -38,7 +38,7 @@ test('duplicate ids are found within an audit and across audits', async () => {
   await third.close();
 });
 
-test('the ids of an unfinished audit are discarded, and missing ids are reported', async () => {
+test('the ids of an unfinished audit are discarded, and a file with too few ids is not used', async () => {
   const first = await opened(0);
   await first.add(idsFrom(0, 10), 0);
   await first.finish();

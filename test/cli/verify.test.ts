@@ -160,7 +160,7 @@ describe('candor verify of forged statements', () => {
     });
   });
 
-  test('escapes control characters in files, and reports where the keys come from', async () => {
+  test('escapes control characters in files, and warns that the keys are only claimed by the file', async () => {
     await log.append(1);
     const keys = JSON.parse(await (await fetch(`${log.url}/.well-known/jwks.json`)).text()) as object;
     const about = { format: 'candor-evidence/1', code: 'FORK', log: log.url, found_at: 'then' };
@@ -172,7 +172,7 @@ describe('candor verify of forged statements', () => {
     expect(shown.stdout).toContain('only if all these fingerprints belong to that log');
   });
 
-  test('a checkpoint smaller than the position of an entry does not cover it', async () => {
+  test('rejects an entry that the served checkpoint is too small to cover', async () => {
     await log.append(2);
     const { checkpoint_vkey: vkey } = await log.ledger.status();
     const early = await (await fetch(`${log.url}/checkpoint`)).text();
@@ -271,7 +271,7 @@ describe('candor verify of a checkpoint', () => {
   });
 });
 
-describe('candor verify of checkpoint and timestamps', () => {
+describe('candor verify of a bundle with checkpoint and timestamps', () => {
   let authority: Authority;
   beforeEach(() => {
     authority = new Authority();

@@ -50,7 +50,7 @@ describe('candor witness', () => {
     expect(await witness.stop()).toBe(0);
   });
 
-  test('knows only the logs of the command line and of a file', async () => {
+  test('accepts only the logs given on the command line and in a file', async () => {
     const path = folder();
     const [a, b, c] = ['a', 'b', 'c'].map((name) => new TestLog(`log.example/${name}`)) as [TestLog, TestLog, TestLog];
     const file = join(path, 'logs');
@@ -153,7 +153,7 @@ describe.skipIf(!mayTrace())('flush order', () => {
 });
 
 describe('a service and its witnesses, each in its own process', () => {
-  test('two of three witnesses cosign the served checkpoint, even after restarts', async () => {
+  test('the served checkpoint is cosigned by two of three witnesses while the third is down, even after restarts', async () => {
     const path = folder();
     const env = { CANDOR_LEDGER_ORIGIN: 'log.example/served', CANDOR_WITNESS_INTERVAL_MS: '100' };
     const dataDir = join(path, 'data');

@@ -40,7 +40,7 @@ function codeOf(result: AuditResult): FaultCode | string {
 }
 
 describe('an honest log', () => {
-  test('is empty, then pinned, then unchanged, then extended', async () => {
+  test('is reported as empty, then pinned, then unchanged, then extended', async () => {
     expect(await check()).toEqual({ status: 'empty' });
     await log.append(3);
     const first = await check();

@@ -200,7 +200,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     });
   });
 
-  test('report two roots of one size as misbehaviour only if the caller trusts the keys', async () => {
+  test('with two roots for one size prove misbehaviour only if the caller trusts the keys and no key has ended', async () => {
     const twin = await ServedLog.start();
     try {
       await twin.append(15);

@@ -171,7 +171,7 @@ describe('stream()', () => {
   it.each([
     ['cancelled by the caller', (_: ServerResponse, controller: AbortController) => controller.abort(), 'CANCELLED'],
     ['cut off by the service', (response: ServerResponse) => response.destroy(), 'UNAVAILABLE'],
-  ])('fails if it is %s', async (_, end, code) => {
+  ])('fails if the stream is %s', async (_, end, code) => {
     const controller = new AbortController();
     let sent: ServerResponse | undefined;
     answer = (_request, response) => {

@@ -81,7 +81,7 @@ test('fetching all entries together, or in steps of any size, results in the sam
   expect(source.paths.filter((path) => path.startsWith('/tile/0/'))).toEqual(['/tile/0/002.p/23']);
 });
 
-test('concurrent requests are limited, for logs of any length', async () => {
+test('all entries of a long log are fetched with at most four concurrent requests', async () => {
   await log.append(1600);
   const source = counting(httpLog(log.url));
   let seen = 0;
@@ -168,7 +168,7 @@ describe('a manipulated entry or tile is reported with a specific code and its p
     expect((result as AuditFault).message).toContain('tile 0 of level 1, column 1');
   });
 
-  test('entries and tiles without the signed root are WRONG_ROOT, or FORK if the caller trusts the keys', async () => {
+  test('entries and tiles that do not match the signed root are WRONG_ROOT, or FORK if the caller trusts the keys', async () => {
     await log.append(3);
     const signed = await fetchHead(httpLog(log.url));
     if (signed instanceof AuditFault) throw new Error(signed.code);

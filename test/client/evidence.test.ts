@@ -233,7 +233,7 @@ describe('evidence does not prove misbehaviour:', () => {
     });
   });
 
-  test('a proof with one flipped bit', () => {
+  test('a proof with one flipped bit in any hash', () => {
     const binding = bindingOf(b, 5, 9);
     for (const i of binding.path.keys()) {
       const path = binding.path.map((hash, j) =>

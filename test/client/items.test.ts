@@ -163,7 +163,7 @@ describe('a complete list as a file', () => {
     expect(await reader.read()).toEqual({ done: true, value: undefined });
   });
 
-  it('fails like calls, before it begins and later', async () => {
+  it('fails with the same codes as calls, both before the response and while it is read', async () => {
     await expect(createClient({ baseUrl: served.service.url }).whole('listAlerts', 'lines')).rejects.toMatchObject({
       code: 'UNAUTHENTICATED',
     });

@@ -281,7 +281,7 @@ describe("an attacker with the log's key", () => {
     }
   });
 
-  test('if a proxy hides the end of a key, a fork is reported, but the current keys do not prove it', async () => {
+  test('causes a fork to be reported if a proxy hides the end of the key, but the current keys do not prove the fork', async () => {
     const { first, stolen } = await stolenKey();
     log.lies = [
       { path: keySth, tell: () => forge(stolen, 3, log.now + 1000) },
@@ -297,7 +297,7 @@ describe("an attacker with the log's key", () => {
     expect(reason).toContain('KEY_OUT_OF_RANGE');
   });
 
-  test('evidence of a fork stays conclusive after the key is revoked, with the keys of the file or the log', async () => {
+  test('cannot invalidate evidence of a fork by revoking the key later, with the keys of the file or the log', async () => {
     const pin = await pinned();
     await log.tamper((folder) => rewrite(folder, (entries) => Object.assign(entries[1]!, { actor: 'x' })));
     log.now += 1000;
@@ -316,7 +316,7 @@ describe("an attacker with the log's key", () => {
     expect(judge(late, keys)).toMatchObject({ convicts: false });
   });
 
-  test('a fork under a key reached by rotations is proven by the links in the evidence', async () => {
+  test('is proven to have forked the log under a rotated key, by the links in the evidence', async () => {
     const pin = await pinned();
     await rotate();
     const next = await keyOf();
@@ -410,7 +410,7 @@ describe('a log with a new life', () => {
     expect(codeOf(await check(pin, { acceptedKeys: [fingerprint] }))).toBe('extended');
   });
 
-  test('the loss of pinned entries is reported, and an accepted key replaces the pin', async () => {
+  test('is reported with the loss of pinned entries, and replaces the pin once its key is accepted', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     await log.append(5);

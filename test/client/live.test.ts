@@ -306,7 +306,7 @@ describe('a lost connection', () => {
     expect(kinds()).toEqual(['connecting', 'live', 'behind', 'offline', 'connecting', 'live']);
   });
 
-  it('is replaced sooner after wake', async () => {
+  it('that stops responding is replaced sooner after a call of wake()', async () => {
     const { live, kinds, until } = watch();
     await until('live');
     proxy.freeze();
@@ -419,7 +419,7 @@ describe('a token', () => {
     expect(asked).toBe(2);
   });
 
-  it('that cannot be obtained leaves the connection offline, with the reason, until wake', async () => {
+  it('that cannot be obtained leaves the connection offline, with the reason, until a call of wake()', async () => {
     let signedIn = false;
     const before = proxy.connections;
     const { live, until } = watch({

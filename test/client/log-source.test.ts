@@ -13,7 +13,7 @@ async function serve(answer: RequestListener): Promise<string> {
 }
 
 describe('a log over HTTP', () => {
-  test('reports rejections with their kind', async () => {
+  test('distinguishes an empty log, missing paths, denied requests, redirects and an unavailable server', async () => {
     const answers: Record<string, [number, string]> = {
       '/empty': [503, '{"error":{"code":"LOG_EMPTY"}}'],
       '/busy': [429, ''],
@@ -54,7 +54,7 @@ describe('a log over HTTP', () => {
     expect(await httpLog(url, { token: '' }).get('/')).toBe('none');
   });
 
-  test('bypasses caches: requests tell every cache to revalidate', async () => {
+  test('asks caches to revalidate only in requests that must bypass caches', async () => {
     const url = await serve((request, response) => response.end(request.headers['cache-control'] ?? 'none'));
     const log = httpLog(url);
     expect(await log.get('/')).toBe('none');

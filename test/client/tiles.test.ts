@@ -66,7 +66,7 @@ class Tree {
 const honest = new Tree();
 const sizes = fc.integer({ min: 1, max: 1200 });
 
-test('a right edge grows as the tree does, from any size', () => {
+test('a compact range that grows from any size has the root and the right edge of the tree', () => {
   const whole = new CompactRange(sha256);
   for (let size = 0; size <= 530; size++) {
     expect(equalHashes(whole.root(), honest.root(size))).toBe(true);

@@ -9,7 +9,7 @@ import { parseBundle, verifyBundle, verifyEntry, writeBundle } from '../../src/c
 import { jcs } from '../../src/contract/jcs.ts';
 import { ServedLog } from './served-log.ts';
 
-describe('exact JSON', () => {
+describe('the encoding of signed data', () => {
   test('keeps every digit of integers, and rejects other notations as integers', () => {
     expect(parseExact('[9007199254740993, 0, 1e3, 1.0, -0, -7]')).toEqual([9007199254740993n, 0n, 1000, 1, -0, -7n]);
     expect([0n, 9007199254740991n, 9007199254740992n, -1n, 5, '5', undefined].map(safeInteger)).toEqual([
@@ -24,7 +24,7 @@ describe('exact JSON', () => {
     expect(parseExact('{')).toBeUndefined();
   });
 
-  test('hex must have the exact length, and base64 its canonical encoding', () => {
+  test('allows only hex of the exact length, and only canonical base64', () => {
     expect(hex('Ff00', 2)).toEqual(Uint8Array.of(255, 0));
     for (const wrong of ['ff0', 'ff000', '0xff', ' f00', 'fg00', '', 255n]) expect(hex(wrong, 2)).toBeUndefined();
     expect(base64('/w==')).toEqual(Uint8Array.of(255));

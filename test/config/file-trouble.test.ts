@@ -64,7 +64,7 @@ async function refused(change: Promise<unknown>): Promise<{ code: string; field:
 }
 
 describe('a concurrent edit', () => {
-  test('is read before a change, and kept', async () => {
+  test('is read before a change is stored, and is kept', async () => {
     const stored = opened('port: 9000\n');
     writeFileSync(path, 'port: 9001\nlog.level: warn # mine\n');
     const { pending, restart_required } = await stored.change({ 'keys.overlap_ms': 1 });
@@ -77,20 +77,23 @@ describe('a concurrent edit', () => {
     ['nonsense: 1', 'nonsense: unknown setting in'],
     ['log.level: loud', 'log.level: got "loud"'],
     ['tls.cert: /cert.pem', 'tls.key: not set'],
-  ])('is a conflict if no start accepts the result, and is shown as a problem: %j', async (text, why) => {
-    const stored = opened('port: 9000\n');
-    writeFileSync(path, text);
-    expect(await stored.read()).toMatchObject({
-      pending: {},
-      restart_required: false,
-      problem: expect.stringContaining(why),
-    });
-    expect(await refused(stored.change({ 'keys.overlap_ms': 1 }))).toMatchObject({
-      code: 'CONFLICT',
-      message: expect.stringContaining(why),
-    });
-    expect(readFileSync(path, 'utf8')).toBe(text);
-  });
+  ])(
+    'that would prevent a start is shown as a problem, and other changes fail with CONFLICT: %j',
+    async (text, why) => {
+      const stored = opened('port: 9000\n');
+      writeFileSync(path, text);
+      expect(await stored.read()).toMatchObject({
+        pending: {},
+        restart_required: false,
+        problem: expect.stringContaining(why),
+      });
+      expect(await refused(stored.change({ 'keys.overlap_ms': 1 }))).toMatchObject({
+        code: 'CONFLICT',
+        message: expect.stringContaining(why),
+      });
+      expect(readFileSync(path, 'utf8')).toBe(text);
+    },
+  );
 
   test('does not block a change that replaces its invalid value', async () => {
     const stored = opened('port: 9000\n');
@@ -98,7 +101,7 @@ describe('a concurrent edit', () => {
     expect(await stored.change({ 'log.level': 'warn' })).toMatchObject({ pending: { 'log.level': 'warn' } });
   });
 
-  test('is kept if it happens between reading and writing; continuous edits are a conflict', async () => {
+  test('between reading and writing is kept; continuous edits make the change fail with CONFLICT', async () => {
     const env = { CANDOR_DATA_DIR: folder, CANDOR_CONFIG: path };
     writeFileSync(path, 'port: 9000\n');
     let edits = 1;
@@ -114,7 +117,7 @@ describe('a concurrent edit', () => {
     expect(readFileSync(path, 'utf8')).toContain('port: 9000\n');
   });
 
-  test('is detected if it removes the file', async () => {
+  test('that removes the file is shown as a problem, and changes fail with CONFLICT', async () => {
     const stored = opened('port: 9000\n');
     rmSync(path);
     expect((await stored.read()).problem).toContain('ENOENT');
@@ -123,7 +126,7 @@ describe('a concurrent edit', () => {
 });
 
 describe('rules between settings', () => {
-  test('apply to the whole file', async () => {
+  test('are checked on the whole file that a change would produce', async () => {
     const stored = opened('port: 9000\n');
     expect(await refused(stored.change({ 'tls.cert': '/cert.pem' }))).toMatchObject({
       code: 'INVALID_REQUEST',
@@ -206,7 +209,7 @@ describe('writing the file', () => {
     expect(readFileSync(real, 'utf8')).toBe('port: 9001\n');
   });
 
-  test('does not happen without a change', async () => {
+  test('is skipped if a change has no effect', async () => {
     const stored = opened('port:   9000\n');
     const { ino } = statSync(path);
     await stored.change({});
@@ -214,7 +217,7 @@ describe('writing the file', () => {
     expect([statSync(path).ino, readFileSync(path, 'utf8')]).toEqual([ino, 'port:   9000\n']);
   });
 
-  test('is a conflict if it fails, and the old file stays', async () => {
+  test('fails with CONFLICT if the file system refuses, and keeps the old file', async () => {
     const stored = opened('port: 9000\n');
     mkdirSync(`${path}.new`);
     expect(await refused(stored.change({ port: 1 }))).toMatchObject({
@@ -224,7 +227,7 @@ describe('writing the file', () => {
     expect(readFileSync(path, 'utf8')).toBe('port: 9000\n');
   });
 
-  test('does not exceed the size that a start would read', async () => {
+  test('is rejected if the file would exceed the size that a start reads', async () => {
     const stored = opened('');
     const origins = Array.from({ length: 1000 }, (_, n) => `https://${'a'.repeat(60)}.${'b'.repeat(60)}-${n}.example`);
     expect(await refused(stored.change({ 'cors.origins': origins }))).toMatchObject({
@@ -236,7 +239,7 @@ describe('writing the file', () => {
   });
 });
 
-test('secrets are never shown; a stored secret is only reported as pending', async () => {
+test('secrets are never shown, neither in stored values nor in problems', async () => {
   const secret = 'hunter2hunter2';
   const stored = opened(`key_passphrase: ${secret}\n`, {
     CANDOR_CONFIG: path,

@@ -45,7 +45,7 @@ describe('sources', () => {
     expect(config['cors.origins']).toEqual([]);
   });
 
-  test('by default, events are kept for 90 days and use at most half of the volume; limits below the minimum are rejected', () => {
+  test('by default, events are kept for 90 days without a fixed size; retention limits below the minimum are rejected', () => {
     const config = loadConfig({});
     expect(config['retention.max_age_ms']).toBe(90 * 24 * 3_600_000);
     expect(config['retention.max_bytes']).toBe(0);
@@ -70,7 +70,7 @@ describe('sources', () => {
     expect(loadConfig({ CANDOR_CONFIG: file('', 'empty.yaml') }).port).toBe(8080);
   });
 
-  test('every setting has a variable; lists are separated by commas', () => {
+  test('every setting has its own variable; lists are separated by commas', () => {
     const names = Object.keys(settings) as SettingName[];
     expect(new Set(names.map(variableOf)).size).toBe(names.length);
     const config = loadConfig({
@@ -247,7 +247,7 @@ describe('the file in the data folder', () => {
     expect(loadConfig({ ...env, CANDOR_CONFIG: file('', 'other.yaml') }).port).toBe(8080);
   });
 
-  test('reports an invalid value with file and setting; the folder itself cannot be set in this file', () => {
+  test('is named in errors together with the invalid setting, and cannot set data_dir', () => {
     stored('{"port": "many"}');
     expect(refusal(env)).toBe(
       `port: got "many" from ${join(folder, 'config.json')}, expected an integer from 0 to 65535`,
@@ -274,7 +274,7 @@ test('every default is accepted by its reader, and matches its schema', () => {
   }
 });
 
-test('limits can be lowered, but not raised: the defaults are the maxima of the limits table', () => {
+test('limits cannot be raised: the defaults are the maxima of the limits table', () => {
   const table = {
     'limits.max_body_bytes': limits.maxBodyBytes,
     'limits.max_json_body_bytes': limits.maxJsonBodyBytes,

@@ -41,7 +41,7 @@ describe('the URL of the external triage', () => {
   });
 });
 
-test('a key that is invalid in a header is rejected and not shown', () => {
+test('an API key that is invalid in a header is rejected, and the error does not show the key', () => {
   const key = 'sk secret';
   expect(() => loadConfig({ CANDOR_TRIAGE_API_KEY: key })).toThrow(/triage\.api_key/);
   expect(() => loadConfig({ CANDOR_TRIAGE_API_KEY: key })).not.toThrow(/secret"/);

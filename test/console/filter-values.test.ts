@@ -12,7 +12,7 @@ const field = {
 const port = { ...field, isNumber: true, isInteger: true, minimum: 0, maximum: 65535 };
 const network = { ...field, isNetwork: true, format: 'network' };
 
-test('numbers, addresses and words of a set are separated by commas or spaces', () => {
+test('numbers, addresses and enumerated values are separated by commas or spaces', () => {
   expect(readValues(port, ' 80, 443 443')).toEqual({ values: ['80', '443'] });
   expect(readValues(network, '10.0.0.0/8,fd00::/7')).toEqual({ values: ['10.0.0.0/8', 'fd00::/7'] });
   expect(readValues({ ...field, values: ['low', 'high'] }, 'low,high')).toEqual({ values: ['low', 'high'] });

@@ -18,7 +18,7 @@ const refusal = (text: string): unknown => {
 test.each([
   ['arrays', '[', ']'],
   ['objects', '{"a":', '}'],
-])('%s nest up to the limit', (_, open, close) => {
+])('%s may be nested up to the limit, but not deeper', (_, open, close) => {
   expect(() => parsed(nested(limits.maxNesting, open, close))).not.toThrow();
   for (const depth of [limits.maxNesting + 1, 1_000_000])
     expect(refusal(nested(depth, open, close))).toEqual(['INVALID_REQUEST', 'body']);

@@ -127,7 +127,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('has no reference in place of a property name', () => {
+  it('keeps a property named `title` instead of replacing its schema by a reference', () => {
     expect(document.components.schemas).toHaveProperty('Alert.properties.title.type', 'string');
   });
 });

@@ -167,7 +167,7 @@ describe('parameters of a list', () => {
     expect(refusal(() => events(search))).toEqual([field, reason]);
   });
 
-  it('keep an error small for a long name', () => {
+  it('with a long name cause a short, well-formed error', () => {
     const [field] = refusal(() => events(`${'n'.repeat(10_000)}=1`));
     expect(String(field).length).toBeLessThan(200);
     expect(String(refusal(() => events(`${'a'.repeat(99)}%F0%9F%98%80=1`))[0]).isWellFormed()).toBe(true);

@@ -83,13 +83,13 @@ describe('a JSON body', () => {
     ]);
   });
 
-  it('causes a small and well-formed error for any field name', () => {
+  it('reports an unknown field of any name in a short, well-formed error', () => {
     const [field] = refusal(() => update({ [`${'x'.repeat(99)}\u{1f600}${'y'.repeat(100_000)}`]: 1 }));
     expect(String(field).length).toBeLessThan(200);
     expect(String(field).isWellFormed()).toBe(true);
   });
 
-  it('leaves no trace on Object.prototype', () => {
+  it('with the field __proto__ is rejected and does not change Object.prototype', () => {
     expect(() => update(JSON.parse('{"__proto__": {"polluted": true}}'))).toThrow();
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });

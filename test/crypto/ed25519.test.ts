@@ -103,7 +103,7 @@ test('keys that are not canonical, not on the curve or of another length are rej
   }
 });
 
-test('both implementations use the equation without the cofactor: a signature with torsion in R or in the key fails', () => {
+test('verification uses no cofactor: torsion in R is rejected, and both implementations agree on torsion in the key', () => {
   const a = 12345n;
   const r = 67890n;
   const t = torsion()[1]!;
@@ -122,7 +122,7 @@ test('both implementations use the equation without the cofactor: a signature wi
   verify(...spread(signatureWith(A.add(t), R)));
 });
 
-test('lengths, a flipped bit and an s beyond the order are rejected', () => {
+test('signatures of a wrong length, with a flipped bit or with an s beyond the order are rejected', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const key = new Uint8Array(Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url'));
   const signature = new Uint8Array(sign(null, message, privateKey));

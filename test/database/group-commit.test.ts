@@ -48,7 +48,7 @@ test('calls that wait together share one transaction, in order, each with its ow
   expect(list.transactions).toBe(1);
 });
 
-test('work before the flush runs once in each transaction, at its end', async () => {
+test('the callback beforeFlush runs once in each transaction, after the calls', async () => {
   const list = new List();
   const queue = new GroupCommit(list, {
     forget: () => undefined,
@@ -245,7 +245,7 @@ test('without space nothing is written, and each call is rejected', async () => 
   await expect(queue.submit(1, list.put('c'))).resolves.toBe('c');
 });
 
-test('a call that does not fit fails alone', async () => {
+test('if the map has no room for a call, only that call fails', async () => {
   const list = new List();
   const { queue } = queueOn(list);
   list.failures = [mapFull(), undefined, mapFull(), undefined];

@@ -52,7 +52,7 @@ describe('a Suricata alert', () => {
     expect(findSuricataAlert({ ...alert, severity }).severity).toBe(wanted);
   });
 
-  it('is critical if the rule says so', () => {
+  it('is critical if the metadata of its rule has the signature severity Critical', () => {
     expect(findSuricataAlert({ ...alert, metadata: { signature_severity: ['Critical'] } }).severity).toBe('critical');
     expect(findSuricataAlert({ ...alert, metadata: { signature_severity: ['Major'] } }).severity).toBe('medium');
   });
@@ -80,7 +80,7 @@ describe('a Suricata alert', () => {
 });
 
 describe('a Zeek notice', () => {
-  it('is of medium severity if it is unknown', () => {
+  it('is of medium severity if its kind is unknown', () => {
     expect(findZeekNotice(notice)).toEqual({
       rule_id: 'My::Notice',
       rule_name: 'My::Notice',
@@ -93,7 +93,7 @@ describe('a Zeek notice', () => {
     expect(findZeekNotice({ ...notice, note: 'constructor' }).severity).toBe('medium');
   });
 
-  it('has a severity and well-formed ATT&CK identifiers if it is known', () => {
+  it('has a severity and well-formed ATT&CK identifiers if its kind is known', () => {
     for (const [note, { severity, tactics = [], techniques = [] }] of noticeKinds) {
       expect(note).toMatch(/^\w+::\w+$/);
       expect(severities).toContain(severity);

@@ -140,7 +140,7 @@ describe('a malicious server', () => {
     ],
     ['ten megabytes', Buffer.concat([Buffer.from('SSH-2.0-'), Buffer.alloc(10 * 2 ** 20, 'x')])],
     ['one byte', Buffer.from('x')],
-  ])('%s are harmless', async (_name, greeting) => {
+  ])('does no harm by sending %s: the scan completes with short printable texts', async (_name, greeting) => {
     const server = await listen(greeter(greeting));
     const { hosts, end } = await scan(job(['127.0.0.1'], [server.port]), { bannerTimes: brief });
     expect(end).toEqual({ outcome: 'completed' });
@@ -149,7 +149,7 @@ describe('a malicious server', () => {
     expect(JSON.stringify(service).length).toBeLessThan(400);
   });
 
-  test('endless output is read only up to the limit of a banner', async () => {
+  test('that sends data endlessly is read only up to a limit', async () => {
     let written = 0;
     const server = plain((socket) => {
       const pour = (): void => {
@@ -307,7 +307,7 @@ test('the scan pauses while found hosts are not fetched', async () => {
   expect(counts.hosts_done).toBe(4094);
 });
 
-test('a self-connection is not a service', async () => {
+test('a self-connection is not reported as a service', async () => {
   // Ephemeral ports of loopback: any of them may be chosen as the local port of a self-connection.
   const ports = Array.from({ length: 4000 }, (_, n) => 40_000 + n);
   const { hosts } = await scan(job(['127.0.0.9'], ports, { rate: 10_000 }), { bannerTimes: brief });

@@ -88,7 +88,7 @@ describe('protocols and software by banner', () => {
 });
 
 describe('untrusted banners', () => {
-  test('text is sanitised and truncated', () => {
+  test('result in sanitised and truncated text', () => {
     expect(of('HTTP/1.1 200 OK\r\nServer: \x1b[2J\x07evil\0\xe2\x80\xae\r\n\r\n')).toEqual({
       name: 'http',
       product: '[2J evil',
@@ -100,7 +100,7 @@ describe('untrusted banners', () => {
     expect(product?.isWellFormed() ?? true).toBe(true);
   });
 
-  test('any bytes result in nothing, or in short well-formed text', () => {
+  test('of any bytes result in nothing, or in short well-formed text', () => {
     const start = fc.constantFrom(
       '',
       'SSH-2.0-',
@@ -123,7 +123,7 @@ describe('untrusted banners', () => {
     );
   });
 
-  test('long repetitions are handled in time', () => {
+  test('with long repetitions are identified without long backtracking', () => {
     for (const text of [
       'SSH-2.0-',
       '220 ',

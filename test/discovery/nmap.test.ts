@@ -79,7 +79,7 @@ describe('the report', () => {
   });
 });
 
-test('the arguments of nmap contain only validated numbers', () => {
+test('the arguments of nmap contain the ports and the rate, and no special characters', () => {
   const list = nmapArguments([22, 80, 81], 100, false);
   expect(list).toContain('22,80-81');
   expect(list.slice(list.indexOf('--max-rate'))).toEqual(expect.arrayContaining(['100']));
@@ -103,7 +103,7 @@ const withNmap = (nmap: string, targets = ['127.0.0.1', '127.0.0.2']) =>
   job(targets, [22, 80], { engine: 'nmap', nmap });
 
 describe('the nmap program', () => {
-  test('receives the addresses on standard input, and its output is parsed while it runs', async () => {
+  test('receives the addresses on standard input, and its output becomes the result of the scan', async () => {
     const path = program(printing(start + up + end));
     const { hosts, counts, end: ended } = await scan(withNmap(path));
     expect(ended).toEqual({ outcome: 'completed' });
@@ -169,7 +169,7 @@ describe('the nmap program', () => {
   });
 });
 
-test('the scanner finds the path of nmap', () => {
+test('the scanner finds nmap in PATH or at the configured path, only if the file is executable', () => {
   const path = program('exit 0');
   expect(findNmap('off', join(path, '..'))).toBeUndefined();
   expect(findNmap('auto', `relative:/nonexistent:${join(path, '..')}`)).toBe(path);

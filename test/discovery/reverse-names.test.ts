@@ -58,7 +58,7 @@ test('at most four names are returned', async () => {
   expect(await new ReverseNames([server]).of('2001:db8::1')).toHaveLength(4);
 });
 
-test('the name of a reverse lookup has the address in reverse', () => {
+test('the name for a reverse lookup contains the address in reverse order', () => {
   expect(reverseNameOf('192.0.2.10')).toBe('10.2.0.192.in-addr.arpa');
   expect(reverseNameOf('::ffff:192.0.2.10')).toBe('10.2.0.192.in-addr.arpa');
   expect(reverseNameOf('2001:db8::567:89ab')).toBe(

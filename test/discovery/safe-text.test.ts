@@ -22,7 +22,7 @@ test('any text becomes a short, well-formed single line', () => {
   );
 });
 
-test('host names are validated', () => {
+test('host names are returned in lower case without a final dot, and invalid host names are rejected', () => {
   expect(safeHostName('WWW.Example.ORG.')).toBe('www.example.org');
   expect(safeHostName('_dmarc.a-b.c')).toBe('_dmarc.a-b.c');
   for (const bad of [

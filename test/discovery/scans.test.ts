@@ -64,7 +64,7 @@ const codeOf = (promise: Promise<unknown>) =>
 const endless: ScanInput = { targets: ['127.9.0.0/16'], ports: '1-200', rate: 50 };
 
 describe('a scan', () => {
-  test('goes from queued over running to completed, with each state stored and announced', async () => {
+  test('goes from queued through running to completed, with each state stored and announced', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const { scans, updates, over, reader } = queue();
     const begun = await scans.start(at(server), 'ana');
@@ -237,7 +237,7 @@ describe('a restart', () => {
     await scans.close();
   });
 
-  test('that is orderly marks the scan immediately and keeps the queue', async () => {
+  test('that is orderly marks the running scan as failed immediately, and keeps queued scans', async () => {
     const { scans, reader, ...parts } = queue();
     const [running, waiting] = [await scans.start(endless, 'a'), await scans.start(endless, 'b')];
     while (reader.getScan(running.id)?.status !== 'running') await delay(10);
@@ -333,7 +333,7 @@ describe('errors', () => {
     expect(reader.lastScan()).toBeUndefined();
   });
 
-  test('a limit that a scan reached is counted when it ends', async () => {
+  test('a limit that a scan reached is counted when the scan ends', async () => {
     const reached: string[] = [];
     const counts = { hosts_done: 1, probes_done: 1, hosts_up: 1, services_found: 9 };
     const { scans, over } = queue({

@@ -69,7 +69,7 @@ describe('targets', () => {
     expect(refused(['127.0.0.1'], [])).toBe('targets.0');
   });
 
-  test('are unicast addresses', () => {
+  test('are rejected if multicast, broadcast, unspecified or link-local', () => {
     for (const bad of [
       '224.0.0.1',
       '255.255.255.255',

@@ -34,7 +34,7 @@ test.each(Object.entries(generatedPages))('src/docs/%s equals the output of npm 
   expect(textOf(`src/docs/${name}`)).toBe(page());
 });
 
-test('README stays short', () => {
+test('README.md has at most 6000 characters', () => {
   expect(textOf('README.md').length).toBeLessThanOrEqual(6000);
 });
 
@@ -141,7 +141,7 @@ test('the documentation names commands and options of candor that exist', async 
   }
 });
 
-test('candor help prints each page, and lists the topics for unknown pages', async () => {
+test('candor help prints a page or the help of a command, and lists the topics for an unknown page', async () => {
   expect((await candor('help', 'tls')).stdout).toBe(textOf('src/docs/tls.md'));
   expect((await candor('help', 'transparency/keys')).stdout).toBe(textOf('src/docs/transparency/keys.md'));
   expect(await candor('help', 'nothing')).toMatchObject({

@@ -87,7 +87,7 @@ describe.each(tables)('the assets of %s events', (table) => {
   });
 });
 
-it('the owner of an address is the same as when all bindings are read', () => {
+it('the owner from the bindings of one address equals the owner from all bindings', () => {
   fc.assert(
     fc.property(bindingsOf(addresses, times), fc.constantFrom(...eventTimes), (list, time) => {
       const bindings = new Bindings(list);
@@ -96,7 +96,7 @@ it('the owner of an address is the same as when all bindings are read', () => {
   );
 });
 
-it('cached owners change with a refresh only', () => {
+it('cached owners change only with a refresh', () => {
   const [one, other] = assetIds as [string, string];
   const bindings = new Bindings([{ ip: '10.0.0.1', asset_id: one, since: 0 }]);
   const cached = new CachedAssets(bindings);

@@ -20,7 +20,7 @@ test("Zeek's states show whether a handshake was completed; other states show no
   expect(['new', 'established', 'closed', '', 'sf'].map(handshakeDone)).toEqual(Array(5).fill(undefined));
 });
 
-describe('a TCP connection was answered', () => {
+describe('a TCP connection counts as answered', () => {
   const payload = { src_payload_bytes: 1, dst_payload_bytes: 1 };
   test.each<[boolean, State | undefined, Partial<Counters>]>([
     [true, 'open', {}],
@@ -44,7 +44,7 @@ describe('a TCP connection was answered', () => {
   });
 });
 
-describe('a connection of another protocol is answered if both sides sent data', () => {
+describe('a connection of another protocol counts as answered if both sides sent data', () => {
   test.each<[boolean, State | undefined, Partial<Counters>]>([
     [true, undefined, { src_packets: 1, dst_packets: 1 }],
     [true, undefined, { dst_bytes: 60 }],
@@ -68,7 +68,7 @@ describe('a connection of another protocol is answered if both sides sent data',
 });
 
 const minute = 60_000;
-describe('a connection has ended', () => {
+describe('a connection counts as ended', () => {
   test.each<[boolean, State | undefined, 'tcp' | 'udp', number]>([
     [true, 'closed', 'tcp', 3600 * minute],
     [true, 'reset', 'tcp', 3600 * minute],

@@ -111,7 +111,7 @@ const inPieces = (table: Table, rows: readonly Row[], firstSeq: number) =>
   );
 
 describe.each(tables)('pieces of %s events', (table) => {
-  it('are the documented bytes for any distribution of rows over blocks', () => {
+  it('have the documented bytes for any distribution of rows over blocks', () => {
     fc.assert(
       fc.property(
         fc.array(rowOf(table), { minLength: 1, maxLength: 150, size: 'max' }),

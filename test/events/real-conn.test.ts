@@ -34,7 +34,7 @@ function recordOf(line: Record<string, string | number>): NetworkRecord {
 }
 
 describe.skipIf(!existsSync(file))('real connections', () => {
-  it('are returned unchanged, and filters count as many as the file has', () => {
+  it('are returned unchanged, and filters find as many connections as the file has', () => {
     const text = gunzipSync(readFileSync(file)).toString().trim();
     const lines = text.split('\n').map((line) => JSON.parse(line) as Record<string, string | number>);
     const blocks: EventBlock[] = [];

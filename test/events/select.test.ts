@@ -22,7 +22,7 @@ const selected = (table: Table, records: readonly (NetworkRecord | DnsRecord)[],
 ];
 
 describe.each(tables)('a filter of %s events', (table) => {
-  it('selects the same as a plain function over the resources', () => {
+  it('selects the same events as a plain function over the resources', () => {
     const cases = fc.array(recordOf(table), { minLength: 1, maxLength: 40 }).chain((records) => {
       const block = blockOf(table, records);
       const events = records.map((_, row) => readEvent(block, row).attributes as Record<string, unknown>);

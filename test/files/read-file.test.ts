@@ -60,7 +60,7 @@ describe.each(['folder', 'pipe', 'zeros'])('a %s', (name) => {
   });
 });
 
-test('a witness file that is too large is not read completely', async () => {
+test('a witness policy file above the size limit is rejected', async () => {
   const path = written(limits.maxPolicyBytes + 1);
   await expect(loadPolicy(path)).rejects.toThrow(/it has more than 262144 bytes/);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SerialQueue } from '../../src/files/serial-queue.ts';
 
-test('a serial queue runs work in the order of the calls, also after a failure', async () => {
+test('a serial queue runs work in the order of the calls, even after a failure', async () => {
   const queue = new SerialQueue();
   const done: string[] = [];
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();

@@ -115,7 +115,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('application protocols', () => {
-  test('are a set in one vocabulary; `app_protocol` is its first member', async () => {
+  test('are a set of normalised names, and `app_protocol` is the first of them', async () => {
     const events = await all('events/network?per_page=100');
     const shown = new Map(
       events.map(({ src_port, app_protocol, app_protocols }) => [src_port, [app_protocol, app_protocols]]),
@@ -195,7 +195,7 @@ describe('application protocols', () => {
     expect(offers.length).toBe(5);
   });
 
-  test("keep the sensor's own words for rules that run on stored events", async () => {
+  test('keep the original names of the sensor for rules that run on stored events', async () => {
     const source = `title: Zeek TLS
 id: 6f9619ff-8b86-4011-b42d-00c04fc964fd
 logsource: {product: zeek, service: conn}

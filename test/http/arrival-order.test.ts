@@ -176,7 +176,7 @@ describe.each([
 
   if (format === 'Zeek') return;
 
-  test('raise the same detector alerts if two sensors share them, and they are up to an hour late', {
+  test('raise the same detector alerts if two sensors each send a part of the lines, up to an hour late', {
     timeout: patienceMs,
   }, async () => {
     // One sensor reports all records of the long connection. This is the connection's destination.

@@ -45,7 +45,7 @@ test.each([
   ['analytics/dashboard'],
   ['analytics/trends'],
   ['analytics/risk-score'],
-])('the query of %s %s gets its caller and an abort signal', async (path, accept = 'application/json') => {
+])('reading %s %s passes the caller and an abort signal to the query', async (path, accept = 'application/json') => {
   const asked: (RunOptions | undefined)[] = [];
   const { queries } = service.services;
   const run = queries.run.bind(queries);

@@ -382,7 +382,7 @@ describe('a merge', () => {
     expect(failure(await merge(other.id, { into: one.id }))).toEqual([404, 'NOT_FOUND', 'into']);
   });
 
-  test('rejects an asset merged with itself', async () => {
+  test('of an asset with itself is rejected', async () => {
     const { id } = await create({ name: 'self' });
     expect(failure(await merge(id, { into: id.toUpperCase() }))).toEqual([409, 'CONFLICT', 'into']);
   });
@@ -399,7 +399,7 @@ describe('a merge', () => {
 });
 
 describe('a split', () => {
-  test('gives addresses to a new asset, and both histories record it', async () => {
+  test('gives addresses to a new asset, and both histories record the split', async () => {
     const [a, b] = [address(), address()];
     const mac = '00:1b:63:00:03:01';
     const { id } = await create({ name: 'two in one', ip_addresses: [a, b], mac_addresses: [mac] });

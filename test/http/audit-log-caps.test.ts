@@ -117,7 +117,7 @@ const hex = (n: number) => n.toString(16).padStart(4, '0');
 describe('a flood from many addresses', () => {
   const flood = (n: number) => times(n, (k) => call({ source_address: `10.${k >> 16}.${(k >> 8) & 255}.${k & 255}` }));
 
-  test('uses up the shared limit of failures, then counters; the last counter is for all other addresses, so that no call is lost', () => {
+  test('fills the shared limit of failures, then counters per address; a last counter counts all other calls', () => {
     const { it, admitted } = caps();
     const calls = 100_000;
     const own = admitted(flood(calls));
@@ -151,7 +151,7 @@ describe('a flood from many addresses', () => {
     expect(admitted([call({ outcome: 'success', source_address: '192.0.2.9' })])).toBe(1);
   });
 
-  test('reports when the limit of tracked addresses is reached', () => {
+  test('is reported when it reaches the limit of tracked addresses', () => {
     const { it } = caps();
     const successes = flood(limits.maxAuditStrangers + 1).map((record) => ({
       ...record,
@@ -164,7 +164,7 @@ describe('a flood from many addresses', () => {
   });
 });
 
-test('ignored records of a sensor become one record an hour, and leave room for counts of failures', () => {
+test('ignored records of a sensor become one audit record an hour, and leave room for counts of failures', () => {
   const { it, admitted } = caps();
   const sensors = times(2 * limits.maxAuditCounts, (k) =>
     call({ actor: `s${k}`, operation: 'ingest', outcome: 'success', count: 3 }),
@@ -179,7 +179,7 @@ test('ignored records of a sensor become one record an hour, and leave room for 
   expect(it.due(start + 120 * minute)).toEqual([]);
 });
 
-test('setting the clock back ends the current minute', () => {
+test('setting the clock back ends the current minute, and its counts are recorded', () => {
   const { it, admitted } = caps();
   admitted(times(11, () => call()));
   expect(callsIn(it.due(start - minute))).toBe(1);

@@ -216,7 +216,7 @@ describe('a call without a change', () => {
 describe('a store that rejects records', () => {
   const full = new ServiceError('UNAVAILABLE', 'the disk is full');
 
-  test('reports one change as not recorded; later changes are refused before they are made', async () => {
+  test('causes the first change to fail after it was made, and later changes before they are made', async () => {
     door.barred = full;
     const first = await call('POST /principals', 'admin', 'first');
     expect([first.status, changes]).toEqual([503, 1]);

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const end of ends.splice(1).reverse()) await end();
 });
 
-test('a call that caused entries lists them in its record, and always has an individual record', () => {
+test('a call that caused log entries gets an individual audit record, which lists the entries', () => {
   const call = () => auditedCall({ operation: 'logout', audited: 'account' }, new Map(), 'r', '::1')!;
   const [told, untold, ofTheStore] = [call(), call(), call()];
   told.noteEntries(['a', 'b']);

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openService, password } from './service.ts';
 
-test('a log that rejects the clock is reported everywhere, and an administrator confirms the clock', async () => {
+test('a clock jump is reported in status, health and metrics until an administrator confirms the clock', async () => {
   let aheadMs = 0;
   const service = await openService({}, {}, undefined, {
     clock: () => BigInt(Date.now() + aheadMs) * 1_000_000n,

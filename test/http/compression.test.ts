@@ -187,7 +187,7 @@ test('responses that contain secrets are never compressed', async () => {
   for (const { headers } of [login, issued]) expect(headers['content-encoding']).toBeUndefined();
 });
 
-test('no response to GET contains a secret', () => {
+test('no response schema of a GET operation contains a secret', () => {
   const { paths, components } = openApiDocument('0') as {
     paths: Record<string, { get?: { responses: object } }>;
     components: { schemas: Record<string, object> };

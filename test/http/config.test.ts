@@ -34,7 +34,7 @@ interface Refusal {
   readonly error: { readonly code: string; readonly details: Readonly<Record<string, unknown>> };
 }
 
-test('the configuration describes every setting, with its schema, its reason and its source', async () => {
+test('the configuration describes every setting, with its schema and source, and why it is read-only', async () => {
   const { active, pending, restart_required, settings, problem } = await get();
   expect([pending, restart_required, problem]).toEqual([{}, false, undefined]);
   expect(active).toMatchObject({ host: '127.0.0.1', 'http.drain_ms': 5000 });

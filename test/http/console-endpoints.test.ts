@@ -267,7 +267,7 @@ describe("a file in the browser's cache", () => {
 });
 
 describe('without a console', () => {
-  test('the pages explain how to build it; all other paths are unaffected', async () => {
+  test('the pages explain how to build the console; all other paths are unaffected', async () => {
     const { url } = await serve(consoleEndpoints(undefined), { pages: [firstPage(undefined)] });
     for (const path of ['/', '/overview', '/sign-in']) {
       const answer = await fetch(url + path, { headers: { accept: browser } });

@@ -141,7 +141,7 @@ test('groups up to the limit raise the same alerts, whatever the order of lines'
   expect(await groupsForgotten()).toBe(0);
 });
 
-test('groups beyond the limit whose lines may still arrive are counted in the status', async () => {
+test('groups forgotten above the limit while their lines may still arrive are counted in the status', async () => {
   const rule = await correlate(5000);
   const before = await groupsForgotten();
   const first = lines.filter(({ sensor, time }) => sensor === 0 && time < start + 10 * minuteMs);

@@ -345,14 +345,14 @@ describe('the check of credentials', () => {
 });
 
 describe('requests that shippers make at their start', () => {
-  test('the product and its version are returned', async () => {
+  test('get the product and its version', async () => {
     const { status, json } = await send('/');
     expect([status, json.tagline]).toEqual([200, 'You Know, for Search']);
     expect(json.version.number).toMatch(/^8\.\d+\.\d+$/);
     expect((await send('/?pretty', { method: 'HEAD' })).text).toBe('');
   });
 
-  test('a browser does not get the product and its version', async () => {
+  test('from a browser do not get the product and its version', async () => {
     const answer = await fetch(service.url, {
       headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
     });

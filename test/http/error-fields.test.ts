@@ -26,7 +26,7 @@ const named = Object.values(routes).filter(
 );
 
 test.each(named.map(({ path }) => [path]))(
-  'an error 404 for %s names the identifier that does not exist',
+  'a 404 error for %s names the identifier that does not exist',
   async (path) => {
     const { status, details } = await errorOf(path.replaceAll(/:[a-z_]+/g, '01900000-0000-7000-8000-00000000000f'));
     const parameter = /:([a-z_]+)(?!.*:)/.exec(path)![1];

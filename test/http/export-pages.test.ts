@@ -82,7 +82,7 @@ test('a retry ends when the client disconnects', async () => {
   await expect(next).rejects.toThrow();
 });
 
-test('slots are limited and are released', () => {
+test('slots are limited, and a released slot can be used again', () => {
   const reached: LimitName[] = [];
   const turns = new Semaphore('maxBulkChanges', (limit) => reached.push(limit));
   const ends = Array.from({ length: limits.maxBulkChanges }, () => turns.take());

@@ -254,7 +254,7 @@ describe('alerts of an intelligence list', () => {
   });
 
   test.each(cases.map(([what, , part], n) => ({ what, part, src: `10.3.0.${n + 1}` })))(
-    'name the part of $what: $part (undefined: no alert)',
+    'name the matching part of $what: $part (undefined: no alert)',
     ({ part, src }) => {
       const alert = found.get(src);
       expect((alert?.evidence as { part?: string } | undefined)?.part).toBe(part);

@@ -60,7 +60,7 @@ describe('JSON', () => {
     await read(`${'['.repeat(32)}${']'.repeat(32)}`);
   });
 
-  test('__proto__ and repeated keys affect only themselves', async () => {
+  test('`__proto__` becomes an ordinary key, and the last of several equal keys wins', async () => {
     const value = (await read('{"__proto__":{"polluted":true},"a":1,"a":2}')) as Record<string, unknown>;
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(Object.keys(value)).toEqual(['__proto__', 'a']);

@@ -49,7 +49,7 @@ describe.each(lists)('%s', (operation) => {
   );
 });
 
-test('nearly every list has items, and several lists have more than a page', async () => {
+test('in the test data, nearly every list has items, and several lists have more than a page', async () => {
   const counts = new Map<string, number>();
   for (const operation of lists) counts.set(operation, (await linesOf(operation)).length);
   for (const operation of ['listNetworkEvents', 'listAssets', 'listServices'])

@@ -64,7 +64,7 @@ describe('a log that is published with a delay', () => {
     expect(Math.max(...(await sizes({ token: admin })))).toBeGreaterThanOrEqual(5);
   });
 
-  test('has metrics that require credentials, because they count entries', async () => {
+  test('requires credentials for metrics, because metrics count entries', async () => {
     expect((await service.call('getMetrics', 'GET /metrics')).status).toBe(401);
     expect((await service.call('getMetrics', 'GET /metrics', { token: admin })).status).toBe(200);
   });

@@ -15,7 +15,7 @@ describe('matching', () => {
     route('GET', '/a/bulk/list'),
   ]);
 
-  test('a literal segment precedes a parameter, which is tried if the rest of the literal route does not match', () => {
+  test('prefers a literal segment to a parameter, which is tried if the rest of the literal route does not match', () => {
     expect(routes.match('POST', '/a/bulk')).toMatchObject({ found: 'route', route: { path: '/a/bulk' } });
     expect(routes.match('GET', '/a/bulk/list')).toMatchObject({ route: { path: '/a/bulk/list' } });
     const back = routes.match('GET', '/a/bulk/notes/7');
@@ -27,20 +27,20 @@ describe('matching', () => {
       ]);
   });
 
-  test('parameters are not empty, and segments are compared as sent', () => {
+  test('rejects empty parameters, and compares segments as sent', () => {
     for (const path of ['', '/a', '/a/', '/a//notes/1', '/A/1', '/%61/1', '/a/1/', '//a/1', '/a/1/notes']) {
       expect([path, routes.match('GET', path).found]).toEqual([path, 'nothing']);
     }
     expect(routes.match('GET', '/').found).toBe('route');
   });
 
-  test('a path that exists for other methods returns these methods', () => {
+  test('returns the allowed methods of a path that exists for other methods', () => {
     expect(routes.match('DELETE', '/a/1')).toEqual({ found: 'path', allow: 'GET, PUT, HEAD, OPTIONS' });
     expect(routes.match('GET', '/a/bulk')).toEqual({ found: 'path', allow: 'POST, OPTIONS' });
     expect(routes.match('get', '/a/1').found).toBe('path');
   });
 
-  test('a parameter with a star takes the rest of the path as sent, if no other route matches', () => {
+  test('assigns the rest of the path as sent to a parameter with a star, if no other route matches', () => {
     const tiles = new Routes([route('GET', '/t/:tile*'), route('GET', '/t/entries/:bundle*'), route('GET', '/t/:a/x')]);
     const found = (path: string) => {
       const match = tiles.match('GET', path);
@@ -56,7 +56,7 @@ describe('matching', () => {
     for (const path of ['/t', '/t/', '/t//0', '/T/0']) expect([path, found(path)]).toEqual([path, 'nothing']);
   });
 
-  test('a duplicate route is an error', () => {
+  test('throws an error for a duplicate route', () => {
     expect(() => new Routes([route('GET', '/x/:a'), route('GET', '/x/:b')])).toThrow('two routes');
     expect(() => new Routes([route('GET', '/x/:a*'), route('GET', '/x/:b*')])).toThrow('two routes');
   });

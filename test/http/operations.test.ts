@@ -560,7 +560,7 @@ describe('keys', () => {
 });
 
 describe('the system', () => {
-  test('serves health, status, description and metrics', async () => {
+  test('serves health, status, the OpenAPI document and metrics', async () => {
     const health = await service.call('getHealth', 'GET /health?probe=1');
     expect(health.body).toMatchObject({ status: 'ok', ledger: 'ok' });
     const status = await service.call('getStatus', 'GET /api/v1/status', { token: admin });
@@ -648,7 +648,7 @@ describe('settings and failures', () => {
     await other.close();
   });
 
-  test('a lost pool worker is UNAVAILABLE, and the bytes of its body are returned to the budget', async () => {
+  test('a request that lost its pool worker gets UNAVAILABLE, and the bytes of its body are returned to the budget', async () => {
     const other = await openService(
       { CANDOR_LIMITS_MAX_INGEST_IN_FLIGHT_BYTES: '65536' },
       { ingest: { add: () => Promise.reject(new ServiceError('WORKER_LOST', 'the thread died')) } },

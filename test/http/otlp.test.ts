@@ -157,7 +157,7 @@ describe.each(encodings)('a request in %s', (type) => {
     expect(body.length).toBeLessThan(1500);
   });
 
-  test('gets the same response again, without storing records with known ids again', async () => {
+  test('that is repeated gets the same response, and records with known ids are not stored again', async () => {
     const attributes = pairsOf({ 'log.record.uid': `01ARZ3NDEKTSV4RRFFQ69G5F${n}` });
     const request = requestOf([{ ...text(conn(n + 20)), attributes }, text(conn(n + 21))]);
     const before = await networkEvents();

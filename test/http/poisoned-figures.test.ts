@@ -515,7 +515,7 @@ describe('after every number of every format was sent as every extreme value', (
     );
   });
 
-  it('no figure exceeds the capacity of links after many long connections with one start', async () => {
+  it('no figure exceeds the capacity of links after many long connections that start at the same time', async () => {
     const old = await figures();
     const json = Array.from({ length: 600 }, (_, n) => ({
       ...{ ...formats['native network'], src_ip: `10.0.7.${n % 30}`, src_port: n + 1 },

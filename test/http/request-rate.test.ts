@@ -106,7 +106,7 @@ describe('requests without an identity', () => {
     expect(reached).toEqual(['maxWaitingBodiesPerAddress']);
   });
 
-  test('leave a principal its share of all requests, even if unauthenticated callers use their limits', () => {
+  test('have default limits that leave a principal its share of all requests', () => {
     const { maxRequestsInFlight, maxRequestsInFlightPerPrincipal: one } = limits;
     expect(limits.maxRequestsInFlightWithoutIdentity + one).toBeLessThan(maxRequestsInFlight);
     expect(limits.maxRequestsInFlightPerAddress * limits.maxPublicJsonBodyBytes).toBeLessThan(

@@ -95,7 +95,7 @@ describe('an explicit id', () => {
     transport: 'tcp',
   });
 
-  test('does not suppress a record of another sensor, but a repetition by the same sensor', async () => {
+  test('suppresses a repeated record of the same sensor, but no record of another sensor', async () => {
     const id = crypto.randomUUID();
     expect(await ingest(rogue, event(id, '203.0.113.66'))).toMatchObject({ accepted: 1, duplicates: 0 });
     const lines = [event(id, '203.0.113.1'), event(id, '203.0.113.1')];
@@ -261,7 +261,7 @@ describe('a port scan that one sensor reports in part', () => {
     ['suppressed', '10.0.9.50', 2],
     ['resolved', '10.0.9.51', 2],
     ['in_progress', '10.0.9.52', 1],
-  ] as const)('includes the part that another sensor reports after its alert is %s', async (status, src, alerts) => {
+  ] as const)('includes the part that another sensor reports after the alert is %s', async (status, src, alerts) => {
     await ingest(rogue, ...scan(src, 1, 80));
     const [own] = await scansOf(src);
     expect(own!.attributes.sensors).toMatchObject([{ id: rogue.id }]);

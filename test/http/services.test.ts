@@ -151,7 +151,7 @@ describe('services', () => {
     expect(await list('listServices', 'port=25')).toEqual([]);
   });
 
-  test('count a connection once, however often it is reported, and each client once', async () => {
+  test('count each connection once, even if reported repeatedly, and each client once', async () => {
     const { id } = await assetAt(`mac=${macs.old}`);
     const [ssh] = await list<Offer>('listServices', `asset_id=${id}&port=22`);
     expect(ssh?.attributes).toMatchObject({ connections: 2, clients: 2, name: 'ssh' });
@@ -200,7 +200,7 @@ describe('an address that moves to another machine', () => {
     after = await assetAt(`mac=${macs.new}`);
   });
 
-  test('belonged to one asset, and now belongs to the other', async () => {
+  test('leaves the old asset and is assigned to the new one', async () => {
     expect(before.id).not.toBe(after.id);
     expect(before.attributes).toMatchObject({ ip_addresses: [], mac_addresses: [macs.old] });
     expect(after.attributes).toMatchObject({ ip_addresses: ['192.168.7.10'], state: 'staged' });
@@ -235,7 +235,7 @@ describe('an address that moves to another machine', () => {
     expect([before, after].map(({ attributes }) => attributes.open_alerts)).toEqual([1, 1]);
   });
 
-  test('does not make single events and alerts differ from those in lists', async () => {
+  test('has the same assets in single events and alerts as in lists', async () => {
     for (const one of await list<NetworkEvent>('listNetworkEvents', 'sort=timestamp')) {
       const got = await call('getNetworkEvent', `GET ${paths.listNetworkEvents}/${one.id}`);
       expect(got.body).toMatchObject({ data: one });

@@ -149,7 +149,7 @@ describe.each([
     '12:34:56:78:9a:bc',
     'fe:ff:ff:ff:ff:ff',
     'ee:ee:ee:ee:ee:ee',
-  ])('%s does not merge assets', async (mac) => {
+  ])('of a virtual router, or locally administered (%s), does not merge assets', async (mac) => {
     const third =
       Number.parseInt(mac.slice(-2), 16) ^ (second * 7) ^ mac.length ^ Number.parseInt(mac.slice(12, 14), 16);
     const at = (n: number) => `10.${10 + second}.${third}.${n}`;
@@ -254,7 +254,7 @@ describe.each([
     await apart(network, 4);
   });
 
-  test('get back the history from before they were distinguished', async () => {
+  test('get back the history from before their separation', async () => {
     const { mac, network, at } = place(3);
     const [a, b] = [at(1), at(2)];
     await send(line(a, mac, 0));

@@ -213,7 +213,7 @@ describe.skipIf(text === '')('the specification', () => {
   });
 });
 
-test('after a detected rollback, users sign in and read, changes are refused, and the metrics report it', async () => {
+test('after a detected rollback, users sign in and read, changes are refused, and the metrics report the rollback', async () => {
   const sound = await openService();
   const { ledger } = sound;
   const status = async () => ({

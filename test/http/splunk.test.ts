@@ -180,7 +180,7 @@ describe('events', () => {
     ]);
   });
 
-  test('kinds that are not stored cause no error', async () => {
+  test('of kinds that are not stored cause no error', async () => {
     expect(await told(events, text({ event: { _path: 'http', ts: 1, uid: 'C' } }))).toEqual([200, 0]);
   });
 
@@ -453,7 +453,7 @@ describe('real clients', () => {
   const framed = (head: readonly string[], body: string) =>
     [...head, `Content-Length: ${Buffer.byteLength(body)}`, '', body].join('\r\n');
 
-  test('Fluent Bit sends no media type, and no separator between envelopes', async () => {
+  test('Fluent Bit may send no media type, and no separator between envelopes', async () => {
     const before = await stored();
     const envelope = (n: number) => `{"time":1700000000.123456,"host":"edge","source":"zeek","event":${text(conn(n))}}`;
     const body = envelope(60) + envelope(61);
@@ -467,7 +467,7 @@ describe('real clients', () => {
     expect(await stored()).toBe(before + 2);
   });
 
-  test('Vector checks health with its token, sends events on a channel, and queries until they are on disk', async () => {
+  test('Vector can check health with its token, send events on a channel, and query until the events are on disk', async () => {
     const authorization = `Splunk ${sensor}`;
     expect(await told(`${health}/1.0`, undefined, { method: 'GET' })).toEqual([200, 17]);
     const headers = {
@@ -489,7 +489,7 @@ describe('real clients', () => {
     expect(asked.json).toEqual({ acks: { 0: true } });
   });
 
-  test('Logstash sends an array of events; curl sends a form media type', async () => {
+  test('Logstash may send an array of events, and curl a form media type', async () => {
     const headers = { 'content-type': 'application/json' };
     expect(await told(events, `[${event(64)},${event(65)}]`, { headers })).toEqual([200, 0]);
     expect(await told(events, event(66), { headers: { 'content-type': 'application/x-www-form-urlencoded' } })).toEqual(

@@ -415,7 +415,7 @@ describe('checkpoint and tiles', () => {
     expect(failure(await get('getEntryBundle', '/tile/entries/000', tokens.auditor))[1]).toBe('NOT_FOUND');
   });
 
-  test('paths of tiles have a single spelling', async () => {
+  test('other spellings of a tile path are rejected', async () => {
     const wrong = [
       ...['0/0', '0/00', '0/0000', '0/x000/000', '00/000.p/1', '64/000', '-1/000', '0/-01', '0/000.p/0', '0/000.p/256'],
       ...['0/000.p/01', '0/000.p/', '0/000.p', '0/000.p/1/', '0/000/', '0//000', '0/001/234', '0/x1/234', '0/X001/234'],
@@ -460,7 +460,7 @@ describe('checkpoint and tiles', () => {
 });
 
 describe('settings', () => {
-  test('public entries need no credentials, and may be cached by anyone', async () => {
+  test('public entries need no credentials, and may be stored by shared caches', async () => {
     const other = await openService({ CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'true' });
     const json = { username: 'admin', password };
     await other.call('login', 'POST /auth/login', { json });
@@ -567,7 +567,7 @@ describe('keys', () => {
     expect(failure(await get(operation, `/api/transparency/${query}`))).toEqual([400, 'INVALID_REQUEST', field]);
   });
 
-  test('page 1 of the keys needs no token', async () => {
+  test('the first page of the key list needs no token', async () => {
     expect((await keysOf('')).data.map(({ type }) => type)).toContain('public_key');
   });
 });

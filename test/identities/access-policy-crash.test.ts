@@ -34,7 +34,7 @@ const steps = {
 } as const satisfies Record<PolicyStep, 'before' | 'after'>;
 
 test.each(Object.entries(steps) as [PolicyStep, 'before' | 'after'][])(
-  'after a kill at the step "%s", the policy is the one from %s the change, and the log matches it',
+  'after a kill at the step "%s", the policy in effect is that %s the change, and the log matches the policy',
   async (step, left) => {
     const dataDir = await killedAfter(step);
     const ledger = await openLedger({ dataDir: folder() });

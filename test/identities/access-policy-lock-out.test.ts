@@ -38,7 +38,7 @@ test('rules that leave one administrator and a change that removes this administ
   }
 });
 
-test('changes that leave the only administrator are allowed', async () => {
+test('changes that keep the only administrator are allowed', async () => {
   const { addPrincipal, change, replace } = await openedForAnalysts();
   const keeper = await addPrincipal(analyst);
   const viewer = await addPrincipal({ ...analyst, roles: ['viewer'] });

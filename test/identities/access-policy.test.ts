@@ -28,7 +28,7 @@ describe('the first start', () => {
     expect(statSync(join(dataDir, 'policy.json')).mode & 0o777).toBe(0o600);
   });
 
-  test('applies two settings, and applies them again after they change', async () => {
+  test('applies the settings for access to metrics and entries, and applies changed settings at the next start', async () => {
     const { policy, close, dataDir } = await opened(folder(), {
       settings: { metricsNeedRole: true, publicEntries: true },
     });

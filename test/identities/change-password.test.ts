@@ -57,7 +57,7 @@ const change = ({ reader, store, throttle, principal }: World, writer: Partial<W
     now: Date.now,
   }).changePassword({ principal }, { current_password: old, new_password: next }, address);
 
-test('a change by a caller without a session, such as a caller with a client certificate, ends all sessions', async () => {
+test('a password change by a caller without a session, such as a caller with a certificate, ends all sessions', async () => {
   const world = await setUp();
   const session = { jti: uuid7(Date.now()), kind: 'session', principal_id: world.principal.id } as const;
   const issued_at = new Date().toISOString();
@@ -67,7 +67,7 @@ test('a change by a caller without a session, such as a caller with a client cer
   expect(await verifyPassword(world.reader.principal(world.principal.id)?.password_hash, next)).toBe(true);
 });
 
-test('a concurrent reset by an administrator is not overwritten', async () => {
+test('a concurrent password reset by an administrator is not overwritten', async () => {
   const world = await setUp();
   const { store, byAdmin } = world;
   const late: World['store']['changePrincipal'] = async (...change) => {

@@ -178,7 +178,7 @@ describe('a session', () => {
     await expect(who(two.access_token)).resolves.toBeDefined();
   });
 
-  test('expires, whether or not it is refreshed', async () => {
+  test('expires even if refreshed regularly', async () => {
     const { login, signIn, clock } = await service();
     let { refresh_token } = await login();
     for (let days = 1; days < 7; days++) {

@@ -13,7 +13,7 @@ test('a token is found until it expires and is then removed', () => {
   expect(verified.size).toBe(0);
 });
 
-test('a full cache evicts the oldest token', () => {
+test('a full cache evicts the token that was verified first', () => {
   const verified = new VerifiedTokens();
   for (let n = 0; n < limits.maxVerifiedTokens + 2; n++) verified.add(`t${n}`, claims(1000), verified.epoch);
   expect(verified.size).toBe(limits.maxVerifiedTokens);

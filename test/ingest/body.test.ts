@@ -85,7 +85,7 @@ describe('bodies', () => {
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ] as const)('may have several parts: %s', (encoding, compress) => {
+  ] as const)('may have several compressed parts: %s', (encoding, compress) => {
     const checked = zstdCompressSync(line('c'), { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
     const skipped = Buffer.from([0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2]);
     const parts = [compress(`${line('a')}\n`), compress(`${line('b')}\n`)];

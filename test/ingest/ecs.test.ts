@@ -200,7 +200,7 @@ describe('an ECS record of a sensor', () => {
     ]);
   });
 
-  it("names its sensor: the name in the sensor's record, otherwise the name in the document", () => {
+  it('names its sensor: as requested, else as in the record of the sensor, else as in the document', () => {
     const named = { ...ecs.ecsEveFlow.suricata.eve, host: 'eve-1', in_iface: 'en0' };
     expect(one(ecs.ecsConn).sensor).toBe('tap-1');
     expect(one({ ...ecs.ecsEveFlow, suricata: { eve: named } }).sensor).toBe('eve-1');
@@ -338,13 +338,13 @@ describe('ECS documents', () => {
     expect([of, one({ ...added, ...ecs.eveFlow }).source]).toEqual(['zeek', 'suricata']);
   });
 
-  it('are read by their own fields, even if they contain the original line', () => {
+  it('are read from their own fields, even if they contain the original line', () => {
     const document = { ...ecs.ecsConn, event: { ...ecs.ecsConn.event, original: raw } };
     expect(events(ship(document))).toEqual(events(ship(ecs.ecsConn)));
     expect(events(ship(document))).toMatchObject([{ source: 'ecs', connection_id: 'CAbc' }]);
   });
 
-  it('are read by the original line if they have no other data', () => {
+  it('are read from the original line if they have no other data', () => {
     const document = { '@timestamp': ecs.at, event: { dataset: 'zeek.connection' }, message: raw };
     expect(events(ship(document))).toMatchObject([{ source: 'zeek', connection_id: 'Raw' }]);
     const bare = { '@timestamp': ecs.at, event: { category: ['network'] }, message: raw };

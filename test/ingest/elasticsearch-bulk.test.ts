@@ -128,7 +128,7 @@ describe('names in actions', () => {
     expect(answer).toMatchObject({ status: 201, _id: JSON.parse(id), _index: 'of-url' });
   });
 
-  it('a number is an id, but null is not', () => {
+  it('a number is accepted as an id, and null counts as absent', () => {
     expect(one({ _id: 17 }).answer).toMatchObject({ status: 201, _id: '17' });
     expect(one({ _id: null, _index: null }).answer).toMatchObject({ status: 201, _index: 'of-url' });
   });

@@ -288,7 +288,7 @@ function cellOf(text: string): string {
   return typeof value === 'boolean' ? (value ? 'T' : 'F') : String(value);
 }
 
-describe('events read by the shapes of their lines equal events read from objects', () => {
+describe('events from the parser of known line shapes equal events from parsed objects', () => {
   const check = (body: (g: Generate) => string, format: SourceFormat) => {
     const seen = { fromLines: 0, all: 0 };
     fc.assert(

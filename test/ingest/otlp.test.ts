@@ -85,15 +85,18 @@ describe.each(encodings)('a log record in %s', (name) => {
   it.each<[string, object, object]>([
     ['Suricata', flow, { source: 'suricata', state: 'closed' }],
     ['the native format', native, { source: 'native', transport: 'tcp' }],
-  ])('with a record of another format is parsed as text, list and attributes: %s', (_, record, wanted) => {
-    const parsed = sent(name, [
-      text(JSON.stringify(record)),
-      { body: anyOf(record) },
-      { attributes: pairsOf({ ...record, 'log.file.path': '/var/log/eve.json' }) },
-    ]);
-    expect(parsed.answer).toMatchObject({ accepted: 3, rejected: 0 });
-    for (const event of events(parsed)) expect(event).toMatchObject(wanted);
-  });
+  ])(
+    'with a record in another format is parsed from a text, a key-value list and attributes: %s',
+    (_, record, wanted) => {
+      const parsed = sent(name, [
+        text(JSON.stringify(record)),
+        { body: anyOf(record) },
+        { attributes: pairsOf({ ...record, 'log.file.path': '/var/log/eve.json' }) },
+      ]);
+      expect(parsed.answer).toMatchObject({ accepted: 3, rejected: 0 });
+      for (const event of events(parsed)) expect(event).toMatchObject(wanted);
+    },
+  );
 
   it('keeps all digits of a 64-bit number', () => {
     const body: AnyValue = {
@@ -114,7 +117,7 @@ describe.each(encodings)('a log record in %s', (name) => {
     expect(events(sent(name, [text(line)], resource))[0]?.sensor).toBe(sensor);
   });
 
-  it("gets its sensor from the sensor's record first, and from its scope last", () => {
+  it('gets its sensor from the record in its body, otherwise from its scope', () => {
     const own = JSON.stringify({ ...conn, _system_name: 'own' });
     const request: LogsRequest = {
       resourceLogs: [
@@ -198,7 +201,7 @@ describe.each(encodings)('a log record in %s', (name) => {
     ]);
   });
 
-  it('may be one of at most a million log records', () => {
+  it('is processed in a request of at most a million log records; a larger request is rejected', () => {
     const open = name === 'otlp_json' ? '{"resourceLogs":[{"scopeLogs":[{"logRecords":[' : '';
     const many = (count: number) =>
       name === 'otlp_json'
@@ -243,7 +246,7 @@ const bytes = (...all: readonly number[]) => Buffer.from(all);
 const ones = (count: number) => Buffer.alloc(count, 0xff);
 const body = ['INVALID_REQUEST', 'body'];
 
-describe('invalid requests in protobuf', () => {
+describe('requests in protobuf', () => {
   it.each<[string, Buffer]>([
     ['a length of 2^63', Buffer.concat([bytes(0x0a), ones(8), bytes(0x7f)])],
     ['a length of 2^64 - 1', Buffer.concat([bytes(0x0a), ones(9), bytes(1)])],
@@ -263,7 +266,7 @@ describe('invalid requests in protobuf', () => {
     ['eight bytes in place of log_records', inside([ofEight(2, 1n)])],
     ['a number in place of a scope', inside([ofVarint(1, 1n)])],
     ['JSON', Buffer.from('{"resourceLogs":[]}')],
-  ])('are rejected: %s', (_, request) => {
+  ])('are rejected if they are invalid: %s', (_, request) => {
     expect(failure('otlp_protobuf', request)).toEqual(body);
   });
 
@@ -274,13 +277,13 @@ describe('invalid requests in protobuf', () => {
     ['a varint in place of a text', [ofBytes(5, bytesOf([ofVarint(1, 1n)]))], 'has field 1 with wire type 0, not 2'],
     ['a truncated body', [ofBytes(5, bytes(0x0a, 9, 1))], 'is truncated'],
     ['a group', [[5, bytes(0x2b, 0x2c)]], 'has a group, or an invalid wire type'],
-  ])('affect only the record that contains the error: %s', (_, fields, reason) => {
+  ])('with an invalid record lose only this record: %s', (_, fields, reason) => {
     const parsed = read('otlp_protobuf', inside([goodLog, ofLog(...fields), goodLog]));
     expect(parsed.answer).toMatchObject({ accepted: 2, rejected: 1 });
     expect(errorsOf(parsed)).toEqual([`2 protobuf ${reason}`]);
   });
 
-  it('do not include invalid UTF-8 in a text, which becomes U+FFFD', () => {
+  it('may have invalid UTF-8 in a text, which becomes U+FFFD', () => {
     const named = Buffer.concat([
       Buffer.from(`${JSON.stringify(native).slice(0, -1)},"sensor":"a`),
       bytes(0xff),
@@ -290,12 +293,12 @@ describe('invalid requests in protobuf', () => {
     expect(event?.sensor).toBe('a\ufffd');
   });
 
-  it('do not include an empty input, which is a request without records', () => {
+  it('may be empty, and then have no records', () => {
     expect(read('otlp_protobuf', Buffer.alloc(0)).answer).toMatchObject({ accepted: 0, rejected: 0 });
   });
 });
 
-describe('invalid requests in JSON', () => {
+describe('requests in JSON', () => {
   const records = (inner: string) => `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${inner}]}]}]}`;
 
   it.each<[string, string]>([
@@ -311,7 +314,7 @@ describe('invalid requests in JSON', () => {
     ['records that end in a text', records('{"body":{"stringValue":"x}')],
     ['a missing element', records('{},')],
     ['protobuf', encodeRequest(requestOf([text(line)])).toString('latin1')],
-  ])('are rejected: %s', (_, request) => {
+  ])('are rejected if they are invalid: %s', (_, request) => {
     expect(failure('otlp_json', Buffer.from(request))).toEqual(body);
   });
 
@@ -330,7 +333,7 @@ describe('invalid requests in JSON', () => {
     ['a bad escape', '{"body":{"stringValue":"{\\\\x"}}'.replace('\\\\', '\\'), 'json is not valid'],
     ['an invalid list', '{"body":{"kvlistValue":{"values":7}}}', 'json has a list that is not a JSON array'],
     ['an invalid integer', '{"attributes":[{"key":"a","value":{"intValue":"x"}}]}', 'json has an invalid intValue'],
-  ])('affect only the record that contains the error: %s', (_, record, reason) => {
+  ])('with an invalid record lose only this record: %s', (_, record, reason) => {
     const parsed = read(
       'otlp_json',
       Buffer.from(records(`${JSON.stringify(text(line))},${record},${JSON.stringify(text(line))}`)),
@@ -339,7 +342,7 @@ describe('invalid requests in JSON', () => {
     expect(errorsOf(parsed)).toEqual([`2 ${reason}`]);
   });
 
-  it('do not include null, which means absent, or names in snake_case, which are ignored', () => {
+  it('may have null for absent members, and names in snake_case, which are ignored', () => {
     expect(failure('otlp_json', Buffer.from('{"resourceLogs":null}'))).toMatchObject({ accepted: 0 });
     const nulls =
       '{"resourceLogs":[{"resource":null,"scopeLogs":[{"scope":null,"logRecords":[]}]},{"scopeLogs":null}]}';
@@ -347,7 +350,7 @@ describe('invalid requests in JSON', () => {
     expect(failure('otlp_json', Buffer.from('{"resource_logs":[{}]}'))).toMatchObject({ accepted: 0 });
   });
 
-  it('do not include a resource after its records or a byte order mark, which are accepted', () => {
+  it('may have a resource after its records, and a byte order mark', () => {
     const logs = JSON.stringify([{ logRecords: [text(line)] }]);
     const resource = JSON.stringify({ attributes: pairsOf({ 'host.name': 'late' }) });
     const request = `\ufeff{"resourceLogs":[{"scopeLogs":${logs},"resource":${resource}}]}`;

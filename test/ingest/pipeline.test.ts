@@ -125,7 +125,7 @@ test('one sensor uses at most half of the queue', async () => {
   expect(await Promise.all(answers)).toHaveLength(limits.maxQueuedBodies / 2 + 3);
 });
 
-test('a body beyond the limit is rejected, and its buffer stays usable', async () => {
+test('a body beyond the limit of queued bodies is rejected, and its buffer stays usable', async () => {
   const { pipeline, tasks } = threads(1);
   const answers = Array.from({ length: limits.maxQueuedBodies + 1 }, () => pipeline.add(input()));
   const refused = input();
@@ -138,7 +138,7 @@ test('a body beyond the limit is rejected, and its buffer stays usable', async (
   expect(await Promise.all(answers)).toHaveLength(limits.maxQueuedBodies + 1);
 });
 
-test('after a refused group, bodies are stored separately, so that only the body at fault is refused', async () => {
+test('after the store rejects a group, the next bodies are stored separately', async () => {
   let free = 2 ** 40;
   const { pipeline, tasks, stored } = threads(1, { freeBytes: () => free });
   const first = [1, 2, 3].map((lines) => pipeline.add(input(lines)));

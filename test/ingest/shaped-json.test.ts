@@ -234,7 +234,7 @@ describe('lines parsed by their shapes', () => {
     );
   });
 
-  it('are rejected if JSON.parse rejects them, with any changed bytes', () => {
+  it('with any changed bytes are rejected if JSON.parse rejects them', () => {
     const line = '{"ts":1713470872.451585,"uid":"C3ZW8c","f":{"b":true,"c":[1,"x"]},"n":-12.5}';
     fc.assert(
       fc.property(fc.nat(line.length - 1), fc.string({ minLength: 1, maxLength: 2 }), (at, put) => {
@@ -259,7 +259,7 @@ describe.skipIf(!hasShared)('lines of real sensors', () => {
     ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /ndjson(\.gz)?$/.test(name))
     : [];
 
-  it.each(files)('%s equal the results of JSON.parse', (name) => {
+  it.each(files)('in %s equal the results of JSON.parse', (name) => {
     const bytes = readFileSync(join(folder, name));
     const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
     const lines = text

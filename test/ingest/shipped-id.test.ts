@@ -9,7 +9,7 @@ it('a UUID is kept, in lower case', () => {
   expect(shippedId('sender', id)).toBe(id.toLowerCase());
 });
 
-it('any other text always becomes the same UUIDv8: 122 bits of the SHA-256 of sender and text', () => {
+it('any other text becomes a UUIDv8 of 122 bits of the SHA-256 of sender and text, the same each time', () => {
   const bits = (hex: string) => BigInt(`0x${hex}`);
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), (text) => {

@@ -126,7 +126,7 @@ describe('events in envelopes', () => {
     expect(outcome(text({ time, event: conn(1) }))).toEqual(isTime ? [1, 0] : [0, 0, '1 envelope.time']);
   });
 
-  it('the host names the sensor of records without a sensor, even if only the request has a host', () => {
+  it('the host of the envelope, otherwise of the request, names the sensor of records without a sensor', () => {
     const body = [
       { host: 'a', event: conn(1) },
       { host: 'a', event: conn(2) },

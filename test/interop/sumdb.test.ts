@@ -45,7 +45,7 @@ function findMissing(): string | undefined {
 const missing = findMissing();
 if (missing !== undefined) console.warn(`sumdb is skipped: there is no ${missing}`);
 
-test.runIf(process.env.CI === 'true')('CI has Go: scripts/with-system-tools.sh installs it', () => {
+test.runIf(process.env.CI === 'true')('CI has Go, installed by scripts/with-system-tools.sh', () => {
   expect(missing).toBeUndefined();
 });
 

@@ -138,7 +138,7 @@ describe('the risk of an asset', () => {
     );
   });
 
-  test('does not jump because of one low alert: it rises by at most one level, and from 0 it stays low', () => {
+  test('rises by at most one level because of one low alert, and stays low without other alerts', () => {
     for (const of of criticalities) expect(riskLevelOf(risk([alert(21)], of))).toBe('low');
     const levels = ['low', 'moderate', 'high', 'critical'];
     fc.assert(
@@ -155,7 +155,7 @@ describe('the risk of an asset', () => {
       expect(risk([alert(riskScore('critical', confidence))], 'critical')).toBeGreaterThanOrEqual(70);
   });
 
-  test('stays lower with many minor alerts than with one severe alert', () => {
+  test('is at most moderate with a thousand low alerts', () => {
     expect(risk(Array<Weight>(1000).fill(alert(5)))).toBeLessThan(15);
     expect(riskLevelOf(risk(Array<Weight>(1000).fill(alert(21))))).toBe('moderate');
   });

@@ -50,7 +50,7 @@ function reportTo(map: Map<number, Slot>, key: number, { bytes, answered, ended 
 const inBothBuckets = 5;
 
 describe('the cache of reported connections', () => {
-  test('equals a complete map while it has room', () => {
+  test('gives the same results as a complete map while there is room', () => {
     fc.assert(
       fc.property(reports(700), (all) => {
         const memory = new ConnectionMemory(2048);
@@ -65,7 +65,7 @@ describe('the cache of reported connections', () => {
     );
   });
 
-  test('does not evict while at most two fifths are used', () => {
+  test('does not evict connections while at most two fifths of the slots are used', () => {
     const memory = new ConnectionMemory(2 ** 16);
     const keys = Math.floor(0.4 * 2 ** 16);
     for (let key = 0; key < keys; key++) memory.report(...hashes(key), key, true, false);
@@ -74,7 +74,7 @@ describe('the cache of reported connections', () => {
       expect(memory.report(...hashes(key), 0, true, false)).toMatchObject({ repeated: true, bytesBefore: key });
   });
 
-  test('keeps the newest connections beyond its capacity, and never reports an unknown connection as known', () => {
+  test('keeps the newest connection even when full, and never reports an unknown connection as known', () => {
     fc.assert(
       fc.property(reports(5000), (all) => {
         const memory = new ConnectionMemory(64);
@@ -109,7 +109,7 @@ describe('the cache of reported connections', () => {
     expect(memory.report(0, 0, 3, true, false)).toMatchObject({ repeated: true, bytesBefore: 9 });
   });
 
-  test('evicts the oldest ended connection of eight if more than two have ended, otherwise the oldest', () => {
+  test('evicts the oldest ended connection if more than two of eight have ended, otherwise the oldest connection', () => {
     fc.assert(
       fc.property(reports(20), (all) => {
         const memory = new ConnectionMemory(8);
@@ -128,7 +128,7 @@ describe('the cache of reported connections', () => {
     );
   });
 
-  test('evicts an open connection only after five newer open connections, however many have ended', () => {
+  test('does not evict an open connection for four newer open connections, however many ended connections follow', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 500, size: 'max' }), (all) => {
         const memory = new ConnectionMemory(8);
@@ -167,7 +167,7 @@ describe('the cache of reported connections', () => {
     expect(kept / slots).toBeLessThan(0.01);
   });
 
-  test('a flood of open connections does not evict a connection that ended within a quarter of `slots` reports', () => {
+  test('keeps 99 of 100 connections that ended within the last `slots` / 4 reports, in a flood of open connections', () => {
     const slots = 2 ** 14;
     const memory = new ConnectionMemory(slots);
     const end = 8 * slots;

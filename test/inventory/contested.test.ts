@@ -13,7 +13,7 @@ function believed(contested: AddressConflicts, ip: string, count: number, from: 
   return n;
 }
 
-test('an address is contested beyond a number of MAC addresses, for a day', () => {
+test('an address that too many MAC addresses claim is contested for a day', () => {
   const contested = new AddressConflicts();
   expect(believed(contested, 'a', 1000, 0, 1)).toBe(most - 1);
   expect(contested.claim('a', undefined, 'x', 23 * hour)).toBe(true);
@@ -21,18 +21,18 @@ test('an address is contested beyond a number of MAC addresses, for a day', () =
   expect(contested.claim('a', undefined, 'x', 25 * hour)).toBe(false);
 });
 
-test('the result does not depend on the order of times', () => {
+test('the number of accepted claims does not depend on the order of their times', () => {
   expect(believed(new AddressConflicts(), 'a', 1000, 1000 * hour, -1)).toBe(most - 1);
   expect(believed(new AddressConflicts(), 'a', 1000, 1000 * hour, 0)).toBe(most - 1);
 });
 
-test('an address that many machines use in turn for an hour, or that a few machines alternate on, is not contested', () => {
+test('an address that many machines use in turn for an hour each, or on which two machines alternate, is not contested', () => {
   expect(believed(new AddressConflicts(), 'a', 1000, 0, hour)).toBe(1000);
   const contested = new AddressConflicts();
   for (let i = 0; i < 1000; i++) expect(contested.claim('a', `m${(i + 1) % 2}`, `m${i % 2}`, i)).toBe(false);
 });
 
-test('a limited number of addresses is kept: the most recently claimed addresses', () => {
+test('the most recently claimed addresses are kept, up to a limit', () => {
   const contested = new AddressConflicts(2);
   for (const ip of ['a', 'b']) believed(contested, ip, most, 0, 1);
   expect(contested.claim('a', undefined, 'x', 5)).toBe(true);

@@ -60,7 +60,7 @@ const name = (ip: string, text: string, from = 'dns', at = start) => ({
   ...(from === 'dns' ? { clients: ['10.0.0.9'] } : {}),
 });
 
-test('answers name home addresses, after aliases and in both families', () => {
+test('DNS answers give names to home addresses, through aliases and for IPv4 and IPv6', () => {
   const answers = [
     { type: 'CNAME', data: 'box.example.com' },
     { type: 'A', data: '10.0.0.7' },
@@ -91,7 +91,7 @@ test.each([
   ['printer', 5355, 'mdns'],
   ['PRINTER', 137, 'mdns'],
   ['printer.lan', 53, 'dns'],
-])('%s over port %i is a name from %s', (query, dst_port, from) => {
+])('an answer for %s over port %i gives a name with the source %s', (query, dst_port, from) => {
   expect(names(dns(query, [{ type: 'A', data: '10.0.0.7' }], { dst_port, src_ip: '10.0.0.7' }))).toMatchObject([
     { from },
   ]);
@@ -114,7 +114,7 @@ test.each([
   ['NetBIOS to the subnet', { dst_ip: '10.0.0.255', dst_port: 137 }, true],
   ['NetBIOS to the broadcast address', { dst_ip: '255.255.255.255', dst_port: 137 }, true],
   ['NetBIOS to an external address', { dst_ip: '198.51.100.53', dst_port: 137 }, false],
-])('with %s, an answer names a host: %o %s', (_by, changes, counts) => {
+])('an answer with %s %o names a host: %s', (_by, changes, counts) => {
   const answers = [{ type: 'A', data: '10.0.0.7' }];
   const found = names(dns('printer', answers, { src_ip: '10.0.0.7', ...changes }));
   expect(found.map((each) => each.kind === 'name' && each.name)).toEqual(counts ? ['printer'] : []);
@@ -126,13 +126,13 @@ test.each([5353, 5355, 137])('a host cannot name other hosts over port %i', (dst
   expect(names(reverse, forward)).toEqual([]);
 });
 
-test('a name has a limited number of the hosts that queried it', () => {
+test('a name has a limited number of the clients that queried the name', () => {
   const answers = [{ type: 'A', data: '10.0.0.7' }];
   const asked = [1, 2, 1, 3, 4, 5].map((n) => dns('a.lan', answers, { src_ip: `10.0.1.${n}` }));
   expect(names(...asked)).toMatchObject([{ clients: ['10.0.1.1', '10.0.1.2', '10.0.1.3'] }]);
 });
 
-test('a reverse look-up names the address that it queries, in both families', () => {
+test('a reverse look-up names the queried address, for IPv4 and IPv6', () => {
   const pointer = (query: string, ...answers: Answer[]) => dns(query, answers, { qtype: 'PTR' });
   const nibbles = '7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.d.f';
   expect(

@@ -22,7 +22,7 @@ test('the MAC address seen longest ago is evicted and counted when the capacity 
   expect([memory.saw('a', [3]), memory.saw('b', [3])]).toEqual([true, false]);
 });
 
-test('the first addresses of each MAC address in a block are kept, each once', () => {
+test('only the first external addresses of each MAC address in a block are kept, each once', () => {
   const ends = new ExternalEnds(3);
   for (const [code, place] of [
     [1, 0],

@@ -29,7 +29,7 @@ const cases: Record<string, [Known, { first: number; last: number }, ReturnType<
     { first: 50, last: 60 },
     { kind: 'create', since: beginning },
   ],
-  'without a MAC address: the owner, in order': [
+  'without a MAC address, in order: the owner': [
     owned(),
     { first: 150, last: 160 },
     { kind: 'seen', asset_id: 'a', extends: true },
@@ -84,7 +84,7 @@ const cases: Record<string, [Known, { first: number; last: number }, ReturnType<
     { first: 90, last: 100 },
     { kind: 'seen', asset_id: 'b', extends: false },
   ],
-  'the late MAC address of another asset at a time when that asset had the address': [
+  'the late MAC address of another asset at a time when that asset had the address: that asset': [
     {
       ...nothing,
       latest: binding({ since: 80 }),
@@ -114,7 +114,7 @@ const cases: Record<string, [Known, { first: number; last: number }, ReturnType<
     { first: 130, last: 140 },
     { kind: 'bind', asset_id: 'a', since: 130 },
   ],
-  'old evidence of a time without an owner': [
+  'old evidence of a time without an owner is ignored': [
     { ...nothing, latest: binding({ since: 200, last: 210 }) },
     { first: 130, last: 140 },
     { kind: 'ignore' },

@@ -70,7 +70,7 @@ describe('the names of a host', () => {
     expect(heard(names)).toContain('dns old0');
   });
 
-  test('of two merged hosts are the same in either order', () => {
+  test('do not depend on the order in which two hosts are merged', () => {
     const sets = fc.array(
       fc.record({
         name: fc.constantFrom('a', 'b', 'c', 'd'),

@@ -277,7 +277,7 @@ test('connections in rows that were processed before are recognised, and are not
   );
 });
 
-describe('the second report of an open connection is recognised after more ended connections than slots', () => {
+describe('the second report of an open connection is recognised after more ended connections than the cache has slots', () => {
   const zeek = (uid: string, conn_state: string, duration: number | undefined, proto = 'tcp') => ({
     _path: 'conn',
     ts: start / 1000,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { printable } from '../../src/inventory/model/printable.ts';
 
-test('any text becomes well-formed and limited, and loses invisible characters', () => {
+test('any text becomes well-formed, limited in length and free of invisible characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.integer({ min: 1, max: 20 }), (text, most) => {
       const shown = printable(text, most);
@@ -23,6 +23,6 @@ test.each([
   ['a\u0000b\u202ec', 255, 'a b c'],
   ['\ud83d', 255, '\ufffd'],
   ['\u0000\n', 255, undefined],
-])('%j of at most %i is %j', (text, most, shown) => {
+])('%j, limited to length %i, becomes %j', (text, most, shown) => {
   expect(printable(text, most)).toBe(shown);
 });

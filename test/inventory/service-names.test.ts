@@ -17,7 +17,7 @@ test.each([
   ['domain', 'dns'],
   ['constructor', 'constructor'],
   ['', ''],
-])('%s is called %s', (given, called) => {
+])('the service %s is named %s', (given, called) => {
   expect(serviceName(given)).toBe(called);
   expect(serviceName(called)).toBe(called);
 });

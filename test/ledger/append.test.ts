@@ -9,7 +9,7 @@ import { hexToBytes } from '../../src/tlog/hex.ts';
 import { codeOf, entries, entry, fieldOf, folder, open, rawKey } from './fixture.ts';
 import { checkAll, checkHead } from './outside.ts';
 
-test('an empty log returns LOG_EMPTY, and has its keys and its journal', async () => {
+test('an empty log has keys and a journal, and returns LOG_EMPTY for heads and proofs', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   expect(await codeOf(ledger.head())).toBe('LOG_EMPTY');

@@ -44,7 +44,7 @@ test('a rotation waits until the copy is done, so that the copied keys match', a
   expect((await fsck({ dataDir: copy })).ok).toBe(true);
 });
 
-test('concurrent copies, copies into an existing copy, and copies while closing are rejected', async () => {
+test('concurrent copies, copies into an existing copy, and copies after close are rejected; close waits for a copy', async () => {
   const ledger = await open(folder());
   await ledger.append([entry(0)]);
   const copy = folder();

@@ -150,7 +150,7 @@ const revocations = [...purposes, 'checkpoint' as const].flatMap((purpose) =>
   revocationSteps.map((at) => [purpose, ...at] as const),
 );
 test.each(revocations)(
-  'a revocation of %s that failed at %s (%i) has a consistent result: done is %s',
+  'a revocation of %s that failed at %s (%i) leaves a consistent log, with the key revoked: %s',
   async (purpose, step, nth, done) => {
     const { dataDir, ledger, arm, pin, fatal, failure } = await broken(step, nth);
     const { kid } = (await ledger.keyRecords()).find((key) => key.purpose === purpose)!;

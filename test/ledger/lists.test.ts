@@ -145,7 +145,7 @@ test('a commit to a file without its indexes is rejected', async () => {
   await again.close();
 });
 
-test('every signed head is in the history, including those of an idle log', async () => {
+test('every signed head is in the history, including the heads of an idle log', async () => {
   let now = BigInt(Date.now()) * 1_000_000n;
   const ledger = await open(folder(), { clock: () => now });
   expect(await ledger.heads({ page: 1, per_page: 10 })).toEqual({ heads: [], total: 0 });

@@ -212,7 +212,7 @@ describe('checkpoints', () => {
     expect(await again.keptCheckpoint()).toBe(better);
   });
 
-  test('a note that this log would not sign is rejected', async () => {
+  test('a note that does not match the log is rejected', async () => {
     const ledger = await open(folder(), { origin: 'example.org/log' });
     await ledger.append(entries(0, 5));
     const note = await ledger.checkpoint();
@@ -291,7 +291,7 @@ test('a ledger.mdb of an earlier version is completed when it is opened, and acc
   expect(heads.map((head) => head.tree_size)).toEqual([300, 305, 306]);
 });
 
-test('a read of damaged data fails with INTERNAL and raises a finding, while appends continue', async () => {
+test('a read of damaged data fails with INTERNAL and raises a finding, while the log stays healthy', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 300));

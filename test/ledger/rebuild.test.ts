@@ -201,7 +201,7 @@ describe('heads that exist only in pages outside the table', () => {
     expect(await historyOf(log)).toEqual(log.heads.map(({ size }) => size));
   });
 
-  test('are limited in number: the largest are kept, and the report says so', async () => {
+  test('are limited in number: the largest are kept, and the report counts the others', async () => {
     const log = await withHeads(120);
     await tamper(log, 'heads', (table) => table.clearSync());
     const { outcome, head, lost } = await run(log, { maxStrayHeads: 10 });

@@ -343,7 +343,7 @@ test('a revoked checkpoint key is replaced under the same origin', async () => {
   expect(await states(ledger, 'checkpoint')).toBe('revoked active');
 });
 
-test('tokens of a rotated key stay valid until they expire, tokens of a revoked key become invalid', async () => {
+test('tokens of a rotated key stay valid until they expire; tokens of a revoked key become invalid immediately', async () => {
   const start = Date.now();
   const { ledger, at } = await scheduled(folder(), {}, start);
   const kids = async () => (await ledger.accessTokenKeys()).verifying.map(({ kid }) => kid);

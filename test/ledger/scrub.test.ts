@@ -151,7 +151,7 @@ test.each([
   ['a million entries with as many heads', 1e6, 1e6, 12 * hour],
   ['a billion entries with 10 per head', 1e9, 1e8, 12 * hour],
   ['a billion entries with 3 per head', 1e9, 3e8, 12 * hour],
-])('a pass over %s ends in time', (_, entries, heads, expected) => {
+])('a pass over %s ends within 12 hours', (_, entries, heads, expected) => {
   expect(durationOf(entries, heads)).toBeLessThanOrEqual(expected);
 });
 

@@ -114,7 +114,7 @@ test('damage of the right edge or of the latest head stops appends', async () =>
   }
 });
 
-test('a head of the history without a valid signature is not listed', async () => {
+test('a head of the history without a valid signature is not served, and the latest head is still served', async () => {
   const log = await logOf(300, 600);
   await open(log.dataDir);
   const reader = await readerOf(log.dataDir);

@@ -155,7 +155,7 @@ const traces = ['anchor.json', 'journal.ndjson', 'keys', 'siem.mdb'];
 const combinations = Array.from({ length: 15 }, (_, n) => traces.filter((_, i) => (n + 1) & (1 << i)));
 
 test.each(combinations.map((kept) => [kept.join(', '), kept] as const))(
-  'a folder with %s but no ledger has lost its log, and no new log is started',
+  'a folder with %s but no ledger.mdb is reported as a lost log, and no new log is started',
   async (_, kept) => {
     const dataDir = await logOf(3);
     writeFileSync(join(dataDir, 'siem.mdb'), 'x');
@@ -172,7 +172,7 @@ test.each(combinations.map((kept) => [kept.join(', '), kept] as const))(
   },
 );
 
-test('an anchor on another volume counts as a trace of the log', async () => {
+test('an anchor on another volume is enough to report a missing log as lost', async () => {
   const [dataDir, anchorPath] = [folder(), join(folder(), 'anchor.json')];
   const ledger = await open(dataDir, { anchorPath });
   await ledger.append(entries(0, 3));
@@ -403,7 +403,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-test.each(cases)('$name: $fault', async ({ fault, advice, reads, damage }) => {
+test.each(cases)('with $name, the log is degraded as $fault', async ({ fault, advice, reads, damage }) => {
   const dataDir = await logOf(600);
   await damage(dataDir);
   const ledger = await openDegraded(dataDir, fault);

@@ -47,7 +47,7 @@ describe('community id', () => {
     );
   });
 
-  it('is the same for both directions, and is found by its words', () => {
+  it('is the same for both directions, and its parsed form matches the flow', () => {
     fc.assert(
       fc.property(pair, port, port, fc.constantFrom('tcp', 'udp', 'sctp'), ([a, b], p, q, transport) => {
         const id = communityId(flow(a, b, transport, p, q))!;

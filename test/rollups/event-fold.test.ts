@@ -59,7 +59,7 @@ describe('counting distinct addresses', () => {
     isNear(sparse.different('destinations'), 20_000);
   });
 
-  test('is not distorted under another key by addresses chosen for the hash of one key', () => {
+  test('is not distorted by addresses that were chosen for the hash under another key', () => {
     const known = new KeyedHash([7, 11]);
     // Hashes that begin with eight zeros set at most 16 of the 4,096 registers, so their number is underestimated.
     const chosen: number[] = [];

@@ -25,7 +25,7 @@ test('a range is covered by few whole buckets without gap or overlap', () => {
   );
 });
 
-test('an open range ends with the widest buckets', () => {
+test('a range without an end is covered without gaps, and ends with day buckets', () => {
   fc.assert(
     fc.property(minutes, (first) => {
       const from = first * widthMs.minute;

@@ -111,7 +111,7 @@ describe('a list of the most frequent keys', () => {
   });
 });
 
-test('the value of a rank equals the value at this index of the sorted values', () => {
+test('the value of a rank equals the value at this index in descending order', () => {
   const values = fc.array(fc.oneof(fc.nat(5), fc.nat(1000), fc.double({ min: 0, noNaN: true })), {
     minLength: 1,
     maxLength: 80,

@@ -118,7 +118,7 @@ describe('the console', () => {
     expect(reasonToBuild(root, built)).toBe('not built yet');
   });
 
-  test('is not built if nothing has changed', () => {
+  test('is not rebuilt if none of its files has changed', () => {
     builtLater();
     expect(reasonToBuild(root, built)).toBeUndefined();
     writeFileSync(join(root, 'src', 'main.ts'), '');
@@ -127,7 +127,7 @@ describe('the console', () => {
   });
 
   test.each(['src/console/main.ts', 'src/console/pages/alerts.ts', 'src/contract/routes.ts', 'package-lock.json'])(
-    'is built after a change of %s',
+    'is rebuilt after a change to %s',
     (path) => {
       builtLater();
       change(path);
@@ -135,14 +135,14 @@ describe('the console', () => {
     },
   );
 
-  test('is built after a file was removed', () => {
+  test('is rebuilt after a file is removed', () => {
     builtLater();
     rmSync(source('pages/alerts.ts'));
     change('src/console/pages');
     expect(reasonToBuild(root, built)).toBe('src/console/pages has changed');
   });
 
-  test('is built again after a change during the build', async () => {
+  test('is rebuilt after a change during the build', async () => {
     // A change within the millisecond of a build's start counts as changed.
     await sleep(5);
     const building = buildConsole(root, built);

@@ -99,7 +99,7 @@ test('the lint reads titles and descriptions of detection rules', () => {
   expect(texts('src/rules/a.yml', source)).toEqual(['1 A comment.', '2 The title', '4 Another', '5 Its text.']);
 });
 
-test('the lint excuses the line of an allowance and the next line', () => {
+test('the lint ignores the line of a writing-allow comment and the next line', () => {
   const source = '// writing-allow: quoted from the RFC\n// What follows.\n\n// Second.';
   expect(texts('src/a.ts', source)).toEqual(['4 Second.']);
 });

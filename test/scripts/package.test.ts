@@ -69,7 +69,7 @@ describe.skipIf(skipped)('the installed package', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', leaf_index: 1, tree_size: 3 });
   });
 
-  test('is a typed library that verifies', async () => {
+  test('has the verifier as a library with type declarations', async () => {
     const use =
       "import { AuditFault, parseBundle } from 'candor/verifier'; console.log(parseBundle('') instanceof AuditFault);";
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', use], { cwd: folder, env });
@@ -77,7 +77,7 @@ describe.skipIf(skipped)('the installed package', () => {
     expect(existsSync(join(folder, 'node_modules/candor/dist/src/client/verifier.d.ts'))).toBe(true);
   });
 
-  test.skipIf(major !== 'v20')(`verifies a log, and has a client, on ${onNode20}`, async () => {
+  test.skipIf(major !== 'v20')(`verifies a log and provides a client on ${onNode20}`, async () => {
     const log = await ServedLog.start();
     await log.append(3);
     const use = `import { AuditFault, fetchHead, httpLog, proveEntry } from 'candor/verifier';
@@ -94,7 +94,7 @@ describe.skipIf(skipped)('the installed package', () => {
     expect(stdout.trim()).toBe('1 function function');
   });
 
-  test('subscribes on the Node of the host, with a WebSocket class if Node has none', async () => {
+  test('subscribes with a given WebSocket class if Node has none, and otherwise explains the option', async () => {
     const service = await startService();
     const use = `import { openLive } from 'candor/live';
       import ws from 'ws';

@@ -22,7 +22,7 @@ test('a part that never closes is abandoned, and the other parts are closed in r
   expect(await opened.close(60_000)).toBe(true);
 });
 
-test('a process ends although a call of the operating system never returns', () => {
+test('a process ends even if a system call never returns', () => {
   const folder = mkdtempSync(join(tmpdir(), 'candor-lifecycle-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const pipe = join(folder, 'pipe');

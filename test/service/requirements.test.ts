@@ -31,7 +31,7 @@ test.each([
   ['quorum hunter2', 'line 1: unknown name'],
   ['group hunter2 all hunter3', 'line 1: unknown name'],
   ['# hunter2', 'no quorum'],
-])('errors about a file of another kind do not quote its content: %j', async (text, place) => {
+])('errors about a witness policy that is a file of another kind do not quote the file: %j', async (text, place) => {
   const path = written(text);
   const env = { CANDOR_DATA_DIR: folder };
   const stored = openStoredSettings(env, loadSettings(env), requirements);
@@ -48,7 +48,7 @@ test.each([
   rmSync(join(folder, 'config.json'));
 });
 
-test('at a start, whose output only the operator reads, the error quotes the unknown word', async () => {
+test('at a start, the error about a witness policy quotes the unknown word, because only the operator reads the output', async () => {
   await expect(loadPolicy(written('root:*:20228'))).rejects.toThrow(
     /line 1: "root:\*:20228" is not a keyword; use one of/,
   );

@@ -54,7 +54,7 @@ test('more keys and larger frames than the limits are rejected', () => {
   expect(frameLength(Buffer.alloc(3))).toBeUndefined();
 });
 
-test('any other bytes result in an AgentError', () => {
+test('arbitrary bytes cause no error other than an AgentError', () => {
   const type = fc.constantFrom(5, 12, 14, 0, 255);
   fc.assert(
     fc.property(type, fc.uint8Array({ maxLength: 200 }), (first, rest) => {

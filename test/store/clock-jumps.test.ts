@@ -357,7 +357,7 @@ describe.each([
       expect(begun.size).toBe(120);
     });
 
-    test('does not change current correlations or mix their times', async () => {
+    test('neither stops correlations nor combines events from before and after the jump', async () => {
       const of = world(restarts);
       const correlations = packCorrelations(compileRules(parseSigma(threeInAMinute).documents).correlations);
       await of.store.changeRules({ version: 1, put: [], remove: [], correlations }, analyst);

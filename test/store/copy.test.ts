@@ -76,7 +76,7 @@ test('only one copy runs at a time; closing waits for the copy, and rejects othe
   expect((await inspectStore(copy, ignore)).alerts).toBe(1);
 });
 
-test('missing, damaged and superfluous parts of a copy are named', async () => {
+test('the check of a copy names missing, damaged and superfluous parts', async () => {
   const part = await damagedCopy((root) => {
     const parts = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
     for (const key of parts.getKeys({ limit: 1 })) parts.removeSync(key);

@@ -173,7 +173,7 @@ test('visiting some columns sets a block aside only if one of these columns is d
   });
 });
 
-test('merging and retention skip a block that was set aside', () => {
+test('retention skips a block that was set aside, and removes the block together with the next block', () => {
   undone(() => {
     const [, , third] = [...headers.getKeys()];
     headers.putSync(third!, flip(Buffer.from(headers.get(third!)!), 77));
@@ -223,7 +223,7 @@ test('the scrub finds nothing while blocks are merged and removed', () => {
     }
     while (scrub.state.passEndedAt === undefined) scrub.step();
     expect(scrub.damage()).toMatchObject({ events: [], rows: [], scrub: { last_pass_damaged: 0 } });
-    // The cursor is after a block that is then merged with the preceding block.
+    // The cursor is at the start of a block that is then merged into the preceding block.
     scrub.run();
     const heads = () => [...headers.getKeys()].map(([, seq]) => seq!);
     const before = heads();

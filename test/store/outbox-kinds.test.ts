@@ -78,7 +78,7 @@ test.each(entryKinds)('%s is logged exactly once, even with hostile texts', asyn
   }
 });
 
-test('entries of the store itself conform to the same schemas', async () => {
+test('entries that the store creates conform to the schemas of their kinds', async () => {
   const { store, drained, logged, size } = await pumped();
   const admin = administrator();
   await store.createPrincipal(admin, analyst);

@@ -70,7 +70,7 @@ test('rows survive a restart in order, followed by new rows', async () => {
   await again.close();
 });
 
-test('an alert whose entry the log lost forgets its position; high alerts are raised again', async () => {
+test('an alert whose entry the log lost has no position, and is logged again if its severity is high', async () => {
   const { store, reader, notices } = opened();
   const { alerts } = await store.commit(batchOf([high(1), high(2)]));
   const [kept, lowered] = alerts.map(({ alert }) => alert.id) as [string, string];

@@ -70,7 +70,7 @@ async function settled(store: Pick<OpenedStore, 'commit'>): Promise<void> {
   for (let i = 0; i < 3; i++) await store.commit(batchOf([]));
 }
 
-test('events are skipped without further calls, while many others wait', async () => {
+test('events whose processing fails are skipped without waiting for another transaction, even with a long queue of events', async () => {
   const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
   onTestFinished(() => warned.mockRestore());
   bugAt(200, 201, 202);
@@ -146,7 +146,7 @@ test('a start skips an event whose processing fails, and processes the stored ev
   await started.close();
 });
 
-test('an error that is not about certain events stops processing until the next start; events are still stored', async () => {
+test('an error that no single event causes stops processing until the next start; events are still stored', async () => {
   const { dataDir, store, reader } = opened({ home: ['10.0.0.0/8'] });
   const { write } = bugInWrites();
   const [, removal] = await Promise.allSettled([

@@ -233,7 +233,7 @@ describe('an export', () => {
 });
 
 describe('groups', () => {
-  test('are the common values of the list, largest first', async () => {
+  test('count the alerts of each value in the list, and all other alerts together', async () => {
     const all = await everyAlert();
     for (const by of ['rule_id', 'status', 'severity', 'category', 'src_ip']) {
       const { body } = await ask('groupAlerts', { token: viewer, query: `by=${by}&limit=1000` });

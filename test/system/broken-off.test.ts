@@ -122,7 +122,7 @@ const ways: readonly (readonly [string, (n: number) => readonly (string | Uint8A
 describe.each([
   ['with a FIN', (socket: Socket) => void socket.destroy()],
   ['with a reset', (socket: Socket) => void socket.resetAndDestroy()],
-])('hundreds of clients disconnect at the same time, %s', (_how, leave) => {
+])('the service recovers when hundreds of clients disconnect at the same time, %s', (_how, leave) => {
   test.each(ways)('%s', async (_where, parts) => {
     const sockets = await Promise.all(Array.from({ length: atOnce }, open));
     for (const [n, socket] of sockets.entries()) for (const part of parts(n)) socket.write(part);

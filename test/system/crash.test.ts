@@ -89,7 +89,7 @@ async function all<T>(service: Service, token: string, path: string): Promise<{ 
   return items;
 }
 
-test('acknowledged events and alerts are stored exactly once', async () => {
+test('acknowledged events and alerts are stored exactly once, even if the service is killed repeatedly', async () => {
   const bodies: Body[] = [];
   let pin: Pin | undefined;
   let token: string | undefined;

@@ -88,7 +88,7 @@ describe.skipIf(!maySpoilDisks())('a disk that fails', () => {
     ['a write of the page that makes a commit valid', 'siem.mdb', { smallWrites: 1 }],
     ['a write of pages', 'ledger.mdb', { writes: 1 }],
   ])(
-    '%s of %s: the process ends with a notice, and the next process has all acknowledged data',
+    'if %s of %s fails, the process ends with a notice, and the next process has all acknowledged data',
     async ([_, file, fault], { signal }) => {
       const disk = new FaultyDisk(file);
       opened.push(async () => disk.remove());

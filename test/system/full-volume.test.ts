@@ -136,7 +136,7 @@ describe.skipIf(!mayMount())('a volume that is full when the service starts', ()
   test.each([
     ['a complete folder', []],
     ['a folder whose small files have to be written', ['format.json', 'policy.json']],
-  ])('%s is served read-only, with an explanation, and accepts events once there is free space', async (_, lacking) => {
+  ])('%s is served read-only, with an explanation, and is healthy once there is free space', async (_, lacking) => {
     const { service, others } = await start(lacking);
     expect(service.output.join('\n')).toContain('has 0 bytes free: events are refused below');
     expect((await call(service, 'getHealth')).body).toMatchObject({ status: 'degraded' });

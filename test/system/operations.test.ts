@@ -132,7 +132,7 @@ describe('success', () => {
     expect(await ok('otlpLogs', { token, json })).toEqual({});
   });
 
-  test('an explicit id makes a repetition a duplicate', async () => {
+  test('a repeated event with an explicit id is counted as a duplicate', async () => {
     const json = { ...networkEvent, id: '018f0000-0000-7000-8000-0000000000aa' };
     expect(await ok('ingest', { json: [json, json] })).toMatchObject({
       data: { accepted: 1, duplicates: 1 },
@@ -407,7 +407,7 @@ describe('success', () => {
     }
   });
 
-  test('a receipt of a body is read, before and after it has a proof', async () => {
+  test('a receipt of a body is read', async () => {
     const headers = { 'candor-receipt': 'sha256' };
     const answer = await call('ingestDnsEvents', { token: admin, json: [dnsEvent], headers });
     const shown = JSON.parse(Buffer.from(answer.headers.get('candor-receipt')!, 'base64url').toString()) as {
@@ -502,26 +502,29 @@ describe('success', () => {
     expect(await ok<string>('getMetrics')).toContain('candor_store_events{table="network"}');
   });
 
-  test.each(operationIds.filter((operation) => routeOf(operation).websocket))('%s is a socket', async (operation) => {
-    const { path, websocket } = routeOf(operation);
-    const socket = new WebSocket(service.url.replace('http', 'ws') + path, {
-      headers: { authorization: `Bearer ${tokens.viewer}` },
-    });
-    const message = new Promise<Record<string, unknown>>((resolve, reject) => {
-      socket.once('message', (bytes) => resolve(JSON.parse(String(bytes)) as Record<string, unknown>));
-      socket.once('error', reject);
-      socket.once('close', (code) => reject(new Error(`closed with ${code}`)));
-    });
-    socket.once('upgrade', ({ statusCode }) => seen.get(operation)!.add(statusCode as number));
-    if (websocket?.channel === undefined) socket.once('open', () => socket.send('{"type":"ping"}'));
-    const first = await message;
-    assertServerMessage(first);
-    expect(first).toMatchObject(
-      websocket?.channel === undefined ? { type: 'pong' } : { type: 'subscribed', channel: websocket.channel },
-    );
-    socket.terminate();
-    expect(failure(await call(operation, { token: admin }))).toEqual([400, 'INVALID_REQUEST', 'upgrade']);
-  });
+  test.each(operationIds.filter((operation) => routeOf(operation).websocket))(
+    '%s opens a WebSocket, and rejects requests without an upgrade',
+    async (operation) => {
+      const { path, websocket } = routeOf(operation);
+      const socket = new WebSocket(service.url.replace('http', 'ws') + path, {
+        headers: { authorization: `Bearer ${tokens.viewer}` },
+      });
+      const message = new Promise<Record<string, unknown>>((resolve, reject) => {
+        socket.once('message', (bytes) => resolve(JSON.parse(String(bytes)) as Record<string, unknown>));
+        socket.once('error', reject);
+        socket.once('close', (code) => reject(new Error(`closed with ${code}`)));
+      });
+      socket.once('upgrade', ({ statusCode }) => seen.get(operation)!.add(statusCode as number));
+      if (websocket?.channel === undefined) socket.once('open', () => socket.send('{"type":"ping"}'));
+      const first = await message;
+      assertServerMessage(first);
+      expect(first).toMatchObject(
+        websocket?.channel === undefined ? { type: 'pong' } : { type: 'subscribed', channel: websocket.channel },
+      );
+      socket.terminate();
+      expect(failure(await call(operation, { token: admin }))).toEqual([400, 'INVALID_REQUEST', 'upgrade']);
+    },
+  );
 });
 
 const absentTiles: Readonly<Record<string, string>> = {
@@ -761,7 +764,7 @@ describe('administration', () => {
     expect(back.data.attributes).toMatchObject({ pending: {}, restart_required: false });
   });
 
-  test('the audit log names the callers', async () => {
+  test('the audit log has the changes of settings', async () => {
     const list = async () =>
       (await ok<Page>('listAuditRecords', { query: 'operation=updateConfig&outcome=success' })).data;
     expect((await list()).map(({ attributes }) => attributes.operation)).toEqual(['updateConfig', 'updateConfig']);
@@ -777,7 +780,7 @@ test('failed logins are rate limited, and the response has a Retry-After header'
   expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
 });
 
-test('every operation of the table was tested and succeeded', () => {
+test('every operation responds in these tests with each of its success statuses, and only with possible statuses', () => {
   for (const operation of operationIds) {
     const { responses } = routeOf(operation);
     const successes = Object.keys(responses)

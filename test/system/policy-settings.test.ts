@@ -1,4 +1,4 @@
-/** Settings for access to metrics and log entries, changed between starts of the running service. */
+/** Settings for access to metrics and log entries, changed between restarts of the service. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -93,7 +93,7 @@ describe.skipIf(!hasSharedData).each(runs)(title, ({ conn, dns, env, isHome, hos
     expect(await service.stop()).toBe(0);
   });
 
-  test('the machines are the home hosts that answered', () => {
+  test('the assets are the home hosts that answered', () => {
     const seen = new Set<string>();
     for (const record of records.filter(answered)) {
       if (isHome(record['id.resp_h'])) seen.add(record['id.resp_h']);
@@ -105,7 +105,7 @@ describe.skipIf(!hasSharedData).each(runs)(title, ({ conn, dns, env, isHome, hos
       expect(attributes).toMatchObject({ state: 'staged', source: 'passive', kind: 'unknown' });
   });
 
-  test('the services are the ports of the machines, and count each connection once, with its clients', async () => {
+  test('the services are the answered ports of the assets, and count each connection once, with their clients', async () => {
     const wanted = new Map<string, { uids: Set<string>; clients: Set<string>; first: number }>();
     for (const record of records) {
       const { 'id.resp_h': ip, 'id.resp_p': port, proto, uid, ts } = record;
@@ -144,7 +144,7 @@ describe.skipIf(!hasSharedData).each(runs)(title, ({ conn, dns, env, isHome, hos
       expect(attributes.service_count).toBe(found.filter((one) => one.attributes.asset_id === id).length);
   });
 
-  test('events name the assets of the machines, and the filter asset_id finds as many events as the file has', async () => {
+  test('events name the assets of their addresses, and the filter asset_id finds as many events as the file has', async () => {
     for (const { id, attributes } of assets) {
       const { ip_addresses } = attributes;
       const isSrc = (record: Conn) => ip_addresses.includes(record['id.orig_h']);

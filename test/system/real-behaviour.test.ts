@@ -124,7 +124,7 @@ describe.skipIf(!hasSharedData)('a host on the Internet for 72 hours, 105,990 co
 describe.skipIf(!hasSharedData)('a tunnel in DNS', () => {
   const network = recorded(['zeek-variants/all-fields.conn.ndjson', 'zeek-variants/all-fields.dns.ndjson']);
 
-  test('is found with its domain, by behaviour detection and by a rule', () => {
+  test('is found with its domain by behaviour detection, and raises few other alerts', () => {
     const [tunnel, ...others] = network.of('dns-tunnel');
     expect(others).toEqual([]);
     expect(tunnel).toMatchObject({ src_ip: '192.168.88.2', domain: 'r-1x.com', severity: 'medium' });

@@ -153,7 +153,7 @@ describe('a rule', () => {
     expect(await ruleOf(ids.posted)).toMatchObject({ hits: 1, errors: [], origin: 'api', enabled: true });
   });
 
-  test('without an id is identified by the id of the API, including in alerts, for any name', async () => {
+  test('without an id is identified by the id of the API, including in alerts and after a change of its title', async () => {
     const text = source(ids.posted)
       .replace(/^id: .*\n/m, '')
       .replace("'.evil-aaaa.example'", "'.unnamed.example'");

@@ -141,7 +141,7 @@ describe('a silence', () => {
     expect(seen[0]).not.toHaveProperty('silence_id');
   });
 
-  test('is recorded with the user who created, changed or deleted it', async () => {
+  test('has an audit record of its creation, change and deletion', async () => {
     const { id } = await ok('createSilence', { json: silence({ rule_id: ['1:2'] }) });
     await ok('updateSilence', { params: [id], json: { reason: 'another' } });
     await ask('deleteSilence', { params: [id] });

@@ -93,7 +93,7 @@ test('an empty log is not timestamped, and does not open a finding', async () =>
   await until(async () => (await timestamps()).length >= 1);
 });
 
-describe('an invalid response does not change the log and opens a finding', () => {
+describe('an authority that fails', () => {
   const other = () => authority.reply(timestampRequest(new Uint8Array(32).fill(7), Uint8Array.of(1)));
   const serve = (body: Uint8Array, type = 'application/timestamp-reply') => {
     server.answer = (_, response) => response.writeHead(200, { 'content-type': type }).end(body);
@@ -119,7 +119,7 @@ describe('an invalid response does not change the log and opens a finding', () =
       },
     ],
     ['not_granted', 'a refusal', () => serve(authority.reply(timestampRequest(new Uint8Array(20), Uint8Array.of(1))))],
-  ])('%s: %s', async (fault, _, answer) => {
+  ])('does not change the log, and opens a finding: %s, %s', async (fault, _, answer) => {
     answer();
     await start({ intervalMs: 1 });
     await until(async () => (await findings()).length === 1);
@@ -135,14 +135,14 @@ describe('an invalid response does not change the log and opens a finding', () =
     expect((await timestamps()).length).toBeGreaterThan(0);
   });
 
-  test('timeout: no response', async () => {
+  test('opens a finding if there is no response (timeout)', async () => {
     server.answer = () => undefined;
     await start({ intervalMs: 1, timeoutMs: 20 });
     await until(async () => (await findings())[0]?.message.includes('timeout') ?? false);
     expect(await timestamps()).toEqual([]);
   });
 
-  test('untrusted: a certificate of another issuer', async () => {
+  test('opens a finding if its certificate has another issuer (untrusted)', async () => {
     const stranger = new Authority();
     onTestFinished(() => stranger.close());
     await start({ intervalMs: 1, trusted: parseCertificates(readFileSync(stranger.ca, 'utf8')) });
@@ -150,7 +150,7 @@ describe('an invalid response does not change the log and opens a finding', () =
     expect(await timestamps()).toEqual([]);
   });
 
-  test('a failure for less than an interval opens no finding', async () => {
+  test('opens no finding until it has failed for an interval', async () => {
     server.answer = (request) => request.socket.destroy();
     await start();
     await until(async () => server.requests.length > 2);

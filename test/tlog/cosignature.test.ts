@@ -59,13 +59,13 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     );
   });
 
-  test.each([0, 2 ** 31, 2 ** 32, 2 ** 53 - 1])('round-trips with second %d', (timeS) => {
+  test.each([0, 2 ** 31, 2 ** 32, 2 ** 53 - 1])('round-trips with a time of %d s', (timeS) => {
     const bytes = encodeCosignature(timeS, signature);
     expect(Buffer.from(bytes).readBigUInt64BE()).toBe(BigInt(timeS));
     expect(decodeCosignature(bytes).timeS).toBe(timeS);
   });
 
-  test.each([-1, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY])('is rejected with second %d', (timeS) => {
+  test.each([-1, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY])('is rejected with a time of %d s', (timeS) => {
     expect(faultOf(() => encodeCosignature(timeS, signature))).toBe('bad_timestamp');
     expect(faultOf(() => cosignedMessage(timeS, 'a\n'))).toBe('bad_timestamp');
   });

@@ -32,7 +32,7 @@ function stored(size: number): (at: Coordinate) => Hash {
   };
 }
 
-test('the oracle gives the same results with and without its cache', () => {
+test('the reference implementation gives the same results with and without its cache', () => {
   for (const size of [1, 2, 3, 7, 8, 31, 67]) {
     const some = leaves.slice(0, size);
     expect(oracle.root(0, size)).toEqual(mth(some));

@@ -52,7 +52,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-test('each file that a service leaves in its data folder has rows', () => {
+test('each file that a service leaves in its data folder has rows in the verdict table', () => {
   const inTable = variants('folder');
   const files = filesIn(service.dataDir);
   expect(files).toEqual(expect.arrayContaining(['ledger.mdb', 'policy.json', 'keys/checkpoint']));
@@ -100,7 +100,7 @@ test('each public endpoint of the log has rows for responses rolled back, withhe
   ).toEqual([]);
 });
 
-test('there are at least 120 rows, all distinct', () => {
+test('the verdict tables have at least 120 rows, all distinct', () => {
   const rows = tables.flatMap((name) => tableOf(name).map((cells) => `${name}: ${cells.slice(0, 3).join(' | ')}`));
   expect(rows.length).toBeGreaterThanOrEqual(120);
   expect(rows.filter((row, i) => rows.indexOf(row) !== i)).toEqual([]);

@@ -82,7 +82,7 @@ const revoke = (purpose: LedgerKeyPurpose) => async () => {
 const command = (run: (dataDir: string) => Promise<unknown>) => () =>
   log.tamper(async (dataDir) => void (await run(dataDir)));
 
-/** Continues with this delay of publication, for callers without a token. */
+/** Restarts the log with this publication delay, and serves the view of callers without a token. */
 const delayed = (seconds: number) => async () => {
   log.options = { publicationDelayMs: 1000 * seconds };
   log.view = seconds > 0 ? 'published' : 'current';

@@ -202,7 +202,7 @@ describe('a rejected checkpoint', () => {
     },
   );
 
-  test('is stored once, across restarts, until it is cosigned; only the first and the latest remain', async () => {
+  test('is stored once, even across restarts, until it is cosigned; beyond the limit, only the oldest 8 and the newest 8 are kept', async () => {
     const log = new TestLog(origin);
     const now = { ms: 1_700_000_000_000 };
     const first = await startWitness(log, { now });

@@ -97,7 +97,7 @@ describe('a policy', () => {
     expect(faultOf(Buffer.from(`witness \xff ${vkey(1)}\n# \xe9\nquorum \xff\n`, 'latin1'))).toBe('none');
   });
 
-  test('accepts 32 witnesses and 32 groups, as the specification requires, and rejects more', () => {
+  test('accepts 32 witnesses and 32 groups, as the specification requires, and rejects files above the limits', () => {
     const many = (n: number) =>
       Array.from({ length: n }, (_, i) => `witness w${i} ${vkey(i)}\ngroup g${i} any w${i}\n`).join('') +
       'quorum none\n';

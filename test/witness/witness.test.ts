@@ -291,7 +291,7 @@ describe('the state of a witness', () => {
     expect(readdirSync(path).sort()).toEqual(['key.json', 'lock']);
   });
 
-  test('cannot be shared by a second process', async () => {
+  test('cannot be opened by a second process', async () => {
     const { path } = await startWitness(new TestLog(origin));
     await expect(WitnessState.open(path, undefined)).rejects.toThrow(/in use by another process/);
   });
@@ -299,10 +299,10 @@ describe('the state of a witness', () => {
   test.for([
     ['truncated', (text: string) => text.slice(0, -10)],
     ['empty', () => ''],
-    ['another tree', (text: string) => text.replace('\n5\n', '\n4\n')],
+    ['of another tree', (text: string) => text.replace('\n5\n', '\n4\n')],
     ['without its own signature', (text: string) => text.split('\n').slice(0, -2).join('\n').concat('\n')],
     ['not UTF-8', () => Buffer.from([0xff])],
-  ] as const)('a file that is %s prevents the start', async ([, damage]) => {
+  ] as const)('a checkpoint file that is %s prevents the start', async ([, damage]) => {
     const log = new TestLog(origin);
     const { url, path, stop } = await startWitness(log);
     await post(url, log.request(0, 5));
@@ -312,7 +312,7 @@ describe('the state of a witness', () => {
     for (let i = 0; i < 2; i++) await expect(WitnessState.open(path, undefined)).rejects.toThrow(/is damaged/);
   });
 
-  test('a lost key is not generated again while checkpoints signed by the old key exist', async () => {
+  test('a damaged or inconsistent key file prevents the start', async () => {
     const log = new TestLog(origin);
     const { url, path, stop } = await startWitness(log);
     await post(url, log.request(0, 5));

@@ -79,7 +79,7 @@ export interface Room {
 /** Returns the room for values that modifiers create. All values of a text share the room. */
 export const expansionRoom = (): Room => ({ left: limits.maxSigmaExpandedValues });
 
-/** Returns why the item is invalid, independent of placeholders; undefined if it is valid. */
+/** Returns why the item is invalid; undefined if it is valid. Values with placeholders are not checked. */
 export function checkItem(item: SearchItem, room: Room): string | undefined {
   const expands = item.modifiers.includes('expand');
   const known = expands ? item.values.filter((value) => placeholdersIn(value).length === 0) : item.values;

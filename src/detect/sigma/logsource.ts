@@ -86,16 +86,16 @@ export function route({ category, product, service }: Logsource): Routed | { rea
   const ofCategory = kindsOf(category, service);
   if (product === undefined) {
     if (ofCategory !== undefined) return { kinds: ofCategory, standIns: [] };
-    return { reason: `is for ${named(category, service)}, for which there are no records` };
+    return { reason: `is for ${named(category, service)}, which is not a supported log source` };
   }
   if (hosts.has(product) && (category === 'dns_query' || category === 'network_connection') && service === undefined)
     return { kinds: [], standIns: ofCategory ?? [] };
   const all = productKinds(product, service);
-  if (all === undefined) return { reason: `is for ${shown(product)}, for which there are no records` };
+  if (all === undefined) return { reason: `is for ${shown(product)}, which is not a supported log source` };
   const kinds = category === undefined ? all : all.filter((kind) => ofCategory?.includes(kind));
   if (kinds.length === 0)
     return {
-      reason: `is for ${named(category, service)} of ${shown(product)}, for which there are no records`,
+      reason: `is for ${named(category, service)} of ${shown(product)}, which is not a supported log source`,
     };
   return {
     kinds,

@@ -187,8 +187,8 @@ export class BlockStore {
   }
 
   /**
-   * Returns the damaged ranges of events that are left out, ascending. Excludes ranges that retention
-   * removed.
+   * Returns the damaged ranges of events that reads skip: stored ranges in ascending order, then ranges found since the
+   * file was opened read-only. Ranges that retention removed are not returned.
    */
   damage(table: Table): DamagedRange[] {
     if (this.#found.size === 0 && !this.hasDamage) return [];

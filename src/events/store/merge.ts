@@ -28,7 +28,8 @@ const dayMs = 24 * 3_600_000;
  * row is therefore rewritten at most about log2(maxRows) times, regardless of the size of its batch. The events of a
  * merged block were received on one day (UTC).
  *
- * If there is no such run, and `fills` is true, chooses three blocks that become two, see `filling`.
+ * If there is no such run, and `fills` is true, chooses three blocks that become two, or two blocks that exactly fill
+ * one; see `filling`.
  */
 export function chooseRun(blocks: Blocks, maxRows: number, fills = true): Run | undefined {
   const { count, rows } = blocks;

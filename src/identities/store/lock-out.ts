@@ -47,9 +47,8 @@ export function refuseLockOut(
 }
 
 /**
- * Yields principals with the role admin, then all principals. All principals are read only if rules entrust
- * the policy to a role other than admin: 0.4 s at `limits.maxPrincipals`, during which the store commits
- * nothing else.
+ * Yields active administrators, then all principals. All principals are read only if no administrator qualifies:
+ * 0.4 s at `limits.maxPrincipals`, during which the store commits nothing else.
  */
 function* likeliestFirst({ administrators, principals }: IdentityTables): Generator<Principal> {
   for (const id of administrators.getKeys()) {

@@ -35,7 +35,7 @@ export class LogRecords {
   #body: Body = 'none';
   /** Start of the record's body, if the body is a text. */
   #start = 0;
-  /** End of that text. */
+  /** End of the record's body, if the body is a text. */
   #stop = 0;
   /** Starts and ends of the lists that form the record's body. */
   readonly #lists: number[] = [];

@@ -50,7 +50,7 @@ export function indexed(id: string, alert: Alert): IndexedAlert | undefined {
   if (!isWeighing && !isOpen(alert)) return undefined;
   const { risk_score: score = 0 } = alert;
   const time = Date.parse(alert.last_seen);
-  // If the sensor's clock is ahead, the alert decays from its receipt.
+  // If the sensor's clock is ahead, the alert decays from its last update.
   const seen = Math.min(time, Date.parse(alert.updated_at));
   const counts = !isWeighing ? as.dismissed : isOpen(alert) ? as.open : as.suppressed;
   const order = isWeighing ? -rankOf(score, seen) : 0;

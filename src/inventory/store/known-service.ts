@@ -28,7 +28,7 @@ export interface KnownService extends ServicePlace {
   clientSet: ClientCount | undefined;
   isNew: boolean;
   clientsChanged: boolean;
-  /** Number of writes so far when the service was last moved to the end of the cache. */
+  /** Number of `ServiceRows.write` calls before the service was last moved to the end of the cache. */
   usedAfter: number;
 }
 

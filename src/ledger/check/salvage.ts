@@ -148,7 +148,7 @@ export class Salvage {
     for (const entry of this.#read(size)) yield entry?.hash;
   }
 
-  /** Returns the known ids of these entries, at most `limit`, from the entries or the index by id. */
+  /** Returns known ids of the entries [from, to), at most `limit`, from the entries or else from the index by id. */
   idsOf(from: number, to: number, limit: number): Map<number, string> {
     const found = new Map<number, string>();
     const reader = new EntryReader();

@@ -37,10 +37,7 @@ export class Key implements SigningKey {
     return file.d === undefined ? key : key.unlocked(file.d);
   }
 
-  /**
-   * Returns the key with its private key, base64url. @throws KeyFileError if the private key belongs to
-   * another key
-   */
+  /** Returns the key with the private key `d` (base64url). @throws KeyFileError if `d` belongs to another key */
   unlocked(d: string): Key {
     const { x, kid } = this.file;
     const privateKey = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', x, d }, format: 'jwk' });

@@ -35,8 +35,8 @@ const headsPerStep = 64;
 const saveEveryMs = 60_000;
 
 /**
- * Returns the pause before the next step, in milliseconds: an equal share of the time left in the pass, without the
- * duration of a step. A small log pauses for a second. A late pass pauses for the shortest time that a timer allows.
+ * Returns the pause before the next step, in milliseconds: an equal share of the time left in the pass, minus the
+ * duration of a step. The pause is at most `maxPauseMs`, as in a small log, and 0 if the pass is late.
  */
 export function pauseBefore(
   left: { readonly entries: number; readonly heads: number },

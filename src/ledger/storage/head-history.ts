@@ -74,7 +74,7 @@ export class HeadHistory {
   }
 
   /**
-   * Numbers the next `limit` unnumbered heads. Must be called in a transaction. Returns false if all heads have
+   * Numbers the next `limit` unnumbered heads. Must be called in a transaction. Returns false if all heads already had
    * numbers.
    */
   numberNext(limit: number): boolean {

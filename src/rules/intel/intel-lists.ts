@@ -18,7 +18,7 @@ interface IntelParts {
 }
 
 /**
- * Processes threat intelligence lists, from the body of a request to the store:
+ * Processes threat intelligence lists, from the request body to the store:
  *
  * ```
  *   bytes ─► parse, extract and index indicators ─► validate ─► row, index, entry: one transaction ─► in effect

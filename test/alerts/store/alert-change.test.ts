@@ -133,7 +133,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('of an overridden verdict requires another override', async () => {
+  test('of an overridden verdict to a different verdict requires another override', async () => {
     const { store, id } = await alertThatIs();
     const override = (verdict: 'benign' | 'true_positive') => ({ ai_override: { verdict, reason: 'seen' } });
     await store.changeAlert(id, override('benign'), analyst);

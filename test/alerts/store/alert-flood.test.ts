@@ -70,7 +70,7 @@ describe('findings from many forged addresses', () => {
     expect((await there.store.outbox(1000)).length).toBeLessThanOrEqual(100);
   });
 
-  test('in small bodies: the first alerts are suppressed and name the summary alert', async () => {
+  test('sent in small bodies: alerts raised before the summary alert are suppressed and name the summary alert', async () => {
     const there = opened({ home });
     await commit(
       there,
@@ -150,7 +150,7 @@ describe('a separate alert', () => {
     ]);
   });
 
-  test('is kept for one host, regardless of forged findings for other hosts', async () => {
+  test('is kept for a host with many sources, regardless of forged findings for other hosts', async () => {
     const there = opened({ home });
     await commit(there, flood(500), 50);
     const others = flood(500, (n) => ({ dst_ip: `10.3.${n & 7}.${n >> 3}`, timestamp: start + 1000 + n }));
@@ -170,7 +170,7 @@ describe('a separate alert', () => {
     expect(ofRule).not.toHaveProperty('dst_ip');
   });
 
-  test('is raised for every critical host up to the limit, regardless of the number of other hosts', async () => {
+  test('is raised for every host of high criticality up to the limit, regardless of the number of other hosts', async () => {
     const there = opened({ home });
     const bound = limits.maxCriticalHostsPerRuleWindow;
     const crowns = Array.from({ length: bound + 1 }, (_, n) => `10.8.0.${n}`);
@@ -212,7 +212,7 @@ describe('a separate alert', () => {
 });
 
 describe('a flood', () => {
-  test('does not affect another rule, and ends with the window: then its suppressed alerts are new again', async () => {
+  test('does not affect another rule, and ends with the window: later findings make its suppressed alerts new again', async () => {
     const there = opened({ home });
     await commit(there, flood(100), 5);
     await commit(there, [finding({ rule_id: 'other', src_ip: forged(5000), dst_ip: victim })]);
@@ -249,7 +249,7 @@ describe('a flood', () => {
       expect(counted(alerts)).toBe(3000);
     });
 
-    test('and the flood does not hide current findings', async () => {
+    test('and does not hide current findings', async () => {
       const there = opened({ home });
       await commit(
         there,
@@ -284,7 +284,7 @@ describe('a flood', () => {
     expect(namesOf(next, 'sources')).toBe(10);
   });
 
-  test('does not change an alert that a user reopened', async () => {
+  test('does not suppress an alert that a user reopened', async () => {
     const there = opened({ home });
     await commit(there, flood(40), 4);
     const [one] = alertsOf(there, 'suppressed');

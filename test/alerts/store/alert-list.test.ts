@@ -107,7 +107,7 @@ describe('lists', () => {
     'note_count',
   ] as const;
 
-  test('sort by any attribute, in both directions, with pages and cursors that agree', async () => {
+  test('sort by any sortable attribute in both directions, with the same pages by number and by cursor', async () => {
     const { reader, all } = await filled(60);
     for (const sort of sorts)
       for (const order of ['asc', 'desc'] as const) {
@@ -204,7 +204,7 @@ describe('filters', () => {
     )
     .chain((one) => fc.constantFrom<FilterTerm>(one, { ...one, negated: true }));
 
-  test('agree with a naive count, alone and combined; totals agree too', async () => {
+  test('select the same alerts and totals as a naive implementation, alone and combined', async () => {
     const { reader, all } = await filled(120);
     fc.assert(
       fc.property(

@@ -53,7 +53,7 @@ describe('occurrences', () => {
     expect(await merged([[finding(), finding(changes)]])).toHaveLength(count);
   });
 
-  test('without addresses are one alert', async () => {
+  test('of one rule without addresses are merged into one alert', async () => {
     const { src_ip: _s, dst_ip: _d, ...bare } = finding();
     expect(await merged([[bare], [bare]])).toMatchObject([{ count: 2 }]);
   });
@@ -99,7 +99,7 @@ describe('recurrence', () => {
   }
 
   test.for([['new'], ['in_progress'], ['suppressed']] as const)(
-    'while %s is counted without a second alert',
+    'while the alert is %s adds to its count and raises no second alert',
     async ([status]) => {
       const { alerts } = await recurring([status]);
       expect(alerts).toMatchObject([{ attributes: { count: 2, status } }]);
@@ -107,7 +107,7 @@ describe('recurrence', () => {
   );
 
   test.for([[['resolved']], [['resolved', 'archived']], [['suppressed', 'archived']]] as const)(
-    'after %s is a new alert that names the earlier alert',
+    'after the alert became %s raises a new alert that names the earlier alert',
     async ([status]) => {
       const { first, alerts } = await recurring([...status]);
       expect(alerts).toHaveLength(2);
@@ -120,18 +120,18 @@ describe('recurrence', () => {
     },
   );
 
-  test('long after the alert was resolved also names the earlier alert', async () => {
+  test('long after the alert was resolved raises a new alert that names the earlier alert', async () => {
     const { first, alerts } = await recurring(['resolved'], 500);
     expect(alerts[1]?.attributes.previous_alert_id).toBe(first);
   });
 
-  test('long after an open alert does not name the open alert', async () => {
+  test('long after an open alert raises a new alert that does not name the open alert', async () => {
     const { alerts } = await recurring([], 500);
     expect(alerts).toHaveLength(2);
     expect(alerts[1]?.attributes.previous_alert_id).toBeUndefined();
   });
 
-  test('continues to be counted after an alert was reopened', async () => {
+  test('after the alert was reopened adds to the count of the reopened alert', async () => {
     const { alerts } = await recurring(['resolved', 'in_progress']);
     expect(alerts).toMatchObject([{ attributes: { count: 2, status: 'in_progress' } }]);
   });
@@ -165,7 +165,7 @@ describe('the log', () => {
     expect(await store.outbox(10)).toMatchObject([{ kind: 'alert.raised', actor: analyst.id }]);
   });
 
-  test('returns a position that is stored in the alert once', async () => {
+  test('returns a position that is stored in the alert; returning the same position again changes nothing', async () => {
     const { store, reader, notices } = opened();
     const { alerts } = await store.commit(batchOf([finding({ severity: 'high' })]));
     const [row] = await store.outbox(10);

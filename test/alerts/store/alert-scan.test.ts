@@ -58,7 +58,7 @@ test('alerts are visited in the order of their ids, in both directions, within a
   expect(older).toEqual([ids[2], ids[1]]);
 });
 
-test('groups by counted attributes equal the groups of complete alerts, for any filter', async () => {
+test('groups computed from the attributes stored for counts equal groups computed from complete alerts, for any filter', async () => {
   const { store, reader } = opened();
   const findings = Array.from({ length: 40 }, (_, n) =>
     finding({

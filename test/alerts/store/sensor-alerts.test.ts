@@ -29,7 +29,7 @@ function findings(name: string): Finding[] {
 
 describe.skipIf(!existsSync(folder))('alerts from real sensors', () => {
   for (const batchSize of [1, 100, 2000])
-    test(`of two rules, 1,162 in all, become 18 alerts with 581 per rule, in batches of ${batchSize}`, async () => {
+    test(`of two rules, 1,162 in all, are merged into 18 alerts that count 581 per rule, in batches of ${batchSize}`, async () => {
       const { store, reader } = opened();
       const all = findings('duplicate-alerts.eve.ndjson.gz');
       expect(all).toHaveLength(1162);

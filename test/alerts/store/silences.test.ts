@@ -39,7 +39,7 @@ const isNew = { status: 'new' };
 const notNamed = (alert: Alert) => expect(alert).not.toHaveProperty('silence_id');
 
 describe('an alert', () => {
-  test('begins suppressed and names the silence, continues to count, and contributes to risk', async () => {
+  test('that matches a silence begins suppressed, names the silence, counts occurrences, and has a risk score and a log record', async () => {
     const { there, id } = await silenced(ofRule);
     const first = await find(there, { severity: 'high' });
     expect(first).toMatchObject({ status: 'suppressed', silence_id: id, count: 1, risk_score: 73 });
@@ -48,7 +48,7 @@ describe('an alert', () => {
     expect(await there.store.outbox(10)).toMatchObject([{ kind: 'alert.raised' }]);
   });
 
-  test('is new with the next finding after the silence ended', async () => {
+  test('becomes new with the next finding after its silence ended', async () => {
     const { there, id } = await silenced(ofRule, hour);
     const first = await find(there);
     there.clock.now = start + hour;
@@ -58,7 +58,7 @@ describe('an alert', () => {
     notNamed(next);
   });
 
-  test('is new with the next finding after the silence was removed, or no longer matches', async () => {
+  test('becomes new with the next finding after its silence was removed or no longer matches', async () => {
     const { there, id } = await silenced(ofRule);
     const first = await find(there);
     await there.store.changeSilence(id, { matcher: { rule_id: ['other'] } });
@@ -109,7 +109,7 @@ describe('an alert', () => {
   });
 
   test.for([['in_progress'], ['suppressed'], ['in_progress', 'new']] as const)(
-    'with status %s by a user keeps the status, unless the user made the alert new again',
+    'whose status a user set to %s keeps that status when a silence matches, unless the user reset the status to new',
     async (statuses) => {
       const there = opened();
       const first = await find(there);
@@ -134,7 +134,7 @@ describe('an alert', () => {
     notNamed(next);
   });
 
-  test('is matched by asset, by the current owner of the address', async () => {
+  test('is silenced by asset if the asset currently owns an address of the alert', async () => {
     const there = opened({ home: ['192.0.2.0/24'] });
     const asset = { name: 'printer', ip_addresses: ['192.0.2.1'] };
     const { asset: printer } = await there.store.createAsset(asset, analyst);
@@ -164,7 +164,7 @@ describe('an alert', () => {
 });
 
 describe('silences', () => {
-  test('are changed, with their version, and removed', async () => {
+  test('can be changed and removed; a request with an outdated version is rejected', async () => {
     const { there, id } = await silenced(ofRule);
     there.clock.now += 1000;
     const { silence: after } = await there.store.changeSilence(id, { reason: 'still known' }, 1);
@@ -200,7 +200,7 @@ describe('silences', () => {
     });
   });
 
-  test('are listed by matcher, state and owner', async () => {
+  test('can be filtered by matcher, state, owner and text, and sorted by expiry', async () => {
     const there = opened();
     const matchers: SilenceMatcher[] = [ofRule, { domain: ['example.org'] }, { category: ['Trojan'] }];
     for (const [n, matcher] of matchers.entries())
@@ -219,7 +219,7 @@ describe('silences', () => {
     expect(reasons({ q: 'trojan' })).toEqual(['reason 2']);
   });
 
-  test('are limited in number; the silences that ended first are removed', async () => {
+  test('are limited in number; the silence that ended first is removed for a new silence', async () => {
     const there = opened();
     const made = await Promise.all(
       Array.from({ length: limits.maxSilences }, (_, n) =>
@@ -236,7 +236,7 @@ describe('silences', () => {
     expect(there.reader.getSilence(made[1]!.id, start)).toBeDefined();
   });
 
-  test('are in effect although another call aborted their transaction', async () => {
+  test('take effect even if another call aborts their transaction', async () => {
     const there = opened();
     const bad = { blocks: [new ArrayBuffer(3)], answer: batchOf([]).answer };
     const [made, failed] = await Promise.allSettled([

@@ -74,7 +74,7 @@ describe('every alert is triaged', () => {
     expect(graver.ai_verdict?.reasons).not.toEqual(first?.ai_verdict?.reasons);
   });
 
-  test('and keeps the verdict when an analyst judges or overrides it', async () => {
+  test("and keeps the model's verdict when an analyst overrides that verdict", async () => {
     const { store } = opened();
     const [alert] = await raised(store, hosts(1));
     const override = { verdict: 'benign', reason: 'a backup' } as const;

@@ -9,7 +9,7 @@ test('the previous period has the same length and ends where the range starts', 
   expect(periodBefore(undefined, '2026-11-20T12:00:00.000Z')).toBeUndefined();
 });
 
-test('the change is in per cent, and undefined after a period without alerts', () => {
+test('the change since the previous period is in per cent, and undefined if that period has no alerts', () => {
   expect(changeOf(3, 2)).toBe(50);
   expect(changeOf(3, 0)).toBeUndefined();
   expect(changeOf(3, undefined)).toBeUndefined();

@@ -53,7 +53,7 @@ describe('the form', () => {
     expect(changesOf(saved, form)).toEqual({ owner: 'Ben', notes: 'mine' });
   });
 
-  it('shows an error at its field, with the item and the asset that has it', () => {
+  it('shows an error at its field, and names the rejected item and the asset that has this item', () => {
     const error = new ServiceError('CONFLICT', 'taken', {
       field: 'ip_addresses.1',
       reason: 'is an IP address of another asset',
@@ -76,7 +76,7 @@ describe('states', () => {
     expect(mayBecome('managed', 'managed')).toBe(true);
   });
 
-  it('are described together with other changes', () => {
+  it('and other attributes are named in the description of a change', () => {
     expect(describeChange({ state: 'managed' })).toBe('managed');
     expect(describeChange({ owner: 'Ana', os: '' })).toBe('owner, os changed');
     const after: Asset = { ...asset, owner: 'Ben', notes: 'x', hostnames: ['p.example'] };

@@ -37,7 +37,7 @@ describe('the addresses of an asset', () => {
     ]);
   });
 
-  it('are listed without a history, or with only the end of the history', () => {
+  it('are listed even if the history is missing or has only the end of their period', () => {
     expect(addressSpans([entry('02', 'address_left', a)], ['10.0.0.2'])).toEqual([
       { address: '10.0.0.2' },
       { address: '10.0.0.1', to: '2026-11-02T00:00:00.000Z' },

@@ -252,7 +252,7 @@ describe('the alerts page', () => {
     expect((await titled('Test rule 35')).attributes.assignee).toBe('bob');
   });
 
-  test('changes an alert that only had new occurrences', async () => {
+  test('changes an alert that has had only new occurrences since it was loaded', async () => {
     const page = await withoutLive('/alerts?q=Test+rule+36');
     await sendAlerts([raised(36)]);
     await press(page, 'j', 'a');
@@ -429,7 +429,7 @@ test('a tab counts the alerts that it lists, with any filters', async () => {
   await row(page, 'Test rule 33').waitFor();
 });
 
-test('grouped by rule, a group opens into its alerts', async () => {
+test('a group of alerts with the same rule opens the list of its alerts', async () => {
   const page = await open.page({ path: '/alerts?group=rule_id&view=all&severity=high' });
   const groups = page.getByRole('grid', { name: 'Groups of alerts' }).getByRole('row');
   const group = groups.filter({ hasText: 'Grave one' });

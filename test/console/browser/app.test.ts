@@ -80,7 +80,7 @@ test('the console renews an expiring token once for all tabs', async () => {
   expect(renewals).toHaveLength(1);
 });
 
-test('the console navigates to every page by keys, and lists them', async () => {
+test('the console opens every page by a key sequence, and lists the key sequences', async () => {
   const page = await open.page();
   await settled(page);
   for (const [keys, title] of [

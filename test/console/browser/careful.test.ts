@@ -213,7 +213,7 @@ test('a long asset name takes two lines in the detail of an alert, and is comple
   expect(await name.locator('bdi').getAttribute('title')).toBe(longName);
 });
 
-test.each([1280, phone])('a long name fits its dialog at %d px', async (width) => {
+test.each([1280, phone])('a long asset name fits the merge dialog in a window %d px wide', async (width) => {
   const page = await open.page({ path: '/assets?q=host-yyy', width });
   await page.getByRole('row').nth(1).waitFor();
   await page

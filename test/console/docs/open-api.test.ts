@@ -30,6 +30,6 @@ test.each([
   [{ enum: ['low', 'high'] }, 'low | high'],
   [{ const: 'alert' }, '"alert"'],
   [{}, 'anything'],
-])('%o is described as %s', (schema, text) => {
+])('the schema %o is described as %s', (schema, text) => {
   expect(kindOf(schema)).toBe(text);
 });

@@ -28,7 +28,7 @@ test.each(names)('columns of %s events come from the URL, else from the defaults
   expect(chosenColumns(table, columnsText(table, all))).toEqual(all);
 });
 
-test('the shell does not expand any part of a command', () => {
+test('the shell does not expand any part of the proposed curl command', () => {
   expect(quoted("it's $(rm) `x`")).toBe(`'it'\\''s $(rm) \`x\`'`);
   const command = curlCommand(
     'https://siem.example',

@@ -41,7 +41,7 @@ test.each([
   ['no edge, if its endpoints have no edge', alert('10.0.0.2', '203.0.113.9'), []],
   ['no edge, if it has no target', alert('10.0.0.1'), []],
   ['no edge, if it has no source', alert(undefined, '10.0.0.1'), []],
-])('an alert is on %s', (_, one, on) => {
+])('an alert is shown on %s', (_, one, on) => {
   expect([...alertedEdges({ nodes, edges }, [one]).keys()]).toEqual(on);
 });
 
@@ -57,7 +57,7 @@ test('alerts on one edge are counted, with their directions and highest severity
   expect(told(alerts.slice(1, 2))).toEqual({ count: 1, severity: 'critical', forth: false, back: true });
 });
 
-test('severity ranks above any count', () => {
+test('alerts are ranked by severity first, then by count', () => {
   const of = (severity: Severity, count: number) => alertRank({ severity, count, forth: true, back: false });
   const rising = [
     alertRank(undefined),

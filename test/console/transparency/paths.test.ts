@@ -61,7 +61,7 @@ describe('the path of an inclusion proof', () => {
       }
   });
 
-  it('is climbed at most the requested number of steps, and at most one step per hash', () => {
+  it('is computed for at most the requested number of steps, and at most one step per hash', () => {
     const path = foldProof(sha256, inclusionPlan(5, 13), hashAt);
     const all = climb(sha256, leaves[5]!, pathSteps(5, 13), path);
     expect(climb(sha256, leaves[5]!, pathSteps(5, 13), path, 2)).toEqual(all.slice(0, 2));
@@ -117,7 +117,7 @@ describe('the earlier tree in the later one', () => {
       }
   });
 
-  it('leads to different roots if a bit of the proof is flipped', () => {
+  it('does not lead to the later root if a bit of the proof is flipped', () => {
     for (let second = 2; second <= 24; second++)
       for (let first = 1; first < second; first++) {
         const path = foldProof(sha256, consistencyPlan(first, second), hashAt);

@@ -35,7 +35,7 @@ test.each([
   [1, '1 alert', '1 entry'],
   [2, '2 alerts', '2 entries'],
   [1234, '1,234 alerts', '1,234 entries'],
-])('%i things are formatted with the singular only for one', (n, regular, irregular) => {
+])('a count of %i is formatted with a singular noun only for one', (n, regular, irregular) => {
   expect(counted(n, 'alert')).toBe(regular);
   expect(counted(n, 'entry', 'entries')).toBe(irregular);
 });

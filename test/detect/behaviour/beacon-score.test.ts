@@ -31,13 +31,13 @@ describe('beacon score', () => {
     expect(beaconScore(every(60, 4), same(every(60, 4)), { from: 5, to: 5 })).toBeUndefined();
   });
 
-  it('ignores fractions, order and intervals of zero', () => {
+  it('ignores fractions of seconds, order and intervals of zero', () => {
     const times = every(300);
     const doubled = [...times, ...times].map((time, i) => time + (i % 10) / 100).reverse();
     expect(beaconScore(doubled, same(doubled), window)?.timestamps).toBe(1);
   });
 
-  it('uses skewness if the quartiles, which are medians of the halves, are ten apart', () => {
+  it('uses skewness if the quartiles, which are medians of the halves, are at least ten seconds apart', () => {
     // Intervals 10 20 30 | 40 | 70 80 90: quartiles 20, 40, 80; skewness 20/60; MAD 30 of 40.
     const times = [0];
     for (const interval of [10, 20, 30, 40, 70, 80, 90]) times.push(times.at(-1)! + interval);
@@ -54,7 +54,7 @@ describe('beacon score', () => {
     expect(beaconScore(times, same(times, 0), window)?.sizes).toBe(0.5);
   });
 
-  it('counts connections before the window in its first part and later connections in its last part', () => {
+  it('counts earlier connections in the first part of the window and later connections in the last part', () => {
     const bars = countBars([window.from - 5000, window.from, window.to, window.to + 1, window.from + 3600], window);
     expect(bars[0]).toBe(2);
     expect(bars[1]).toBe(1);
@@ -62,7 +62,7 @@ describe('beacon score', () => {
     expect(bars.reduce((sum, count) => sum + count, 0)).toBe(5);
   });
 
-  it('has histogram 1 for an even distribution over the day, or two levels in at least eleven hours', () => {
+  it('has the histogram subscore 1 for an even distribution over the day, or two levels in at least eleven hours', () => {
     const bars = (counts: readonly number[]) => {
       const times = every(300);
       return beaconScore(times, same(times), window, counts)?.histogram;

@@ -50,7 +50,7 @@ describe('the beaconing detector', () => {
     expect(sighted[2]!.timestamp - sighted[1]!.timestamp).toBeGreaterThanOrEqual(beaconing.againMs);
   });
 
-  it('finds one connection per hour within a day, with severity low', () => {
+  it('reports hourly connections within a day, with severity low', () => {
     expect(detected(beacon(60 * minute, 25)).map(({ severity }) => severity)).toEqual(['low']);
   });
 
@@ -111,7 +111,7 @@ describe('the beaconing detector', () => {
     });
   });
 
-  it('raises the severity of destinations of few hosts, and lowers the severity of destinations of many hosts', () => {
+  it('raises the severity for destinations that few hosts use, and lowers it for destinations that many hosts use', () => {
     const others = (count: number, dst: string) =>
       Array.from({ length: count }, (_, i) => aFlow({ src: `10.0.1.${i}`, dst, time: start }));
     const alone = detected([...others(60, '198.51.100.9'), ...beacon(5 * minute, 300)]);

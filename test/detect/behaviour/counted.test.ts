@@ -81,7 +81,7 @@ describe('counts of the most frequent texts', () => {
   });
 });
 
-test('counts of the most frequent keys equal those of their texts', () => {
+test('counts of the most frequent keys equal counts of the same keys as texts', () => {
   const counters = 8;
   const hashes = (key: number) => [2 ** 31 + key, 2 ** 32 - 1] as const;
   const form = { write: String, read: (text: string) => [...hashes(Number(text)), Number(text)] as const };
@@ -108,7 +108,7 @@ test('counts of the most frequent keys equal those of their texts', () => {
 });
 
 describe('the earliest events', () => {
-  it('are the ten lowest sequences, without repeats', () => {
+  it('are those with the ten lowest sequence numbers, without repeats', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(40)), fc.array(fc.nat(40)), (some, others) => {
         let kept: number[] = [];

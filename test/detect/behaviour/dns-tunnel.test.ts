@@ -118,7 +118,7 @@ describe('DNS tunnels', () => {
     expect(detector.dropped.forgotten).toBeGreaterThan(400);
   });
 
-  it('are not found on a quiet day of the office, and each tunnel of the attack campaign is found', () => {
+  it('are not found on a quiet simulated day of an office, and the tunnel of a simulated attack is found', () => {
     expect(find(officeLookups({ days: 1 }))).toEqual([]);
     const found = find(officeLookups({ days: 1, attacks: true }));
     expect(new Set(found.map(({ ends }) => ends.domain))).toEqual(new Set(['cdn-sync.example']));

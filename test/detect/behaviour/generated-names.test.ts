@@ -114,7 +114,7 @@ describe('generated names', () => {
     expect(detector.dropped.forgotten).toBeGreaterThan(200);
   });
 
-  it('are not found in the office', () => {
+  it('are not found on a simulated day of an office, even with attacks', () => {
     expect(find(officeLookups({ days: 1, attacks: true }))).toEqual([]);
   });
 

@@ -28,7 +28,7 @@ const walk = (targets: number, days: number, gapMs = 5 * minute, src = '5'): Flo
 const detected = (flows: Iterable<Flow>) => detectionsOf(new LateralMovementDetector(), [...known, ...flows], 10);
 
 describe('a new connection', () => {
-  it('is reported after a week of learning: one connection is low, several are medium, a chain is high', () => {
+  it('is reported after a week of learning: low for one new target, medium for two, high for four in quick succession', () => {
     expect(detected(walk(6, 6.9, 1000))).toEqual([]);
     const [one] = detected(walk(1, 7));
     expect(one).toMatchObject({
@@ -60,7 +60,7 @@ describe('a new connection', () => {
     expect(detector.dropped.stale).toBe(0);
   });
 
-  it('is reported once for each window, although the newest window is not reported', () => {
+  it('is reported once for each window with a finding, even if the newest window has none', () => {
     const users = ['6', '7', '8'].map((src) => reach(src, '1', 2, { port: 445 }));
     const few = ['50', '51'].map((dst, i) => reach('5', dst, 12 + (i * 5 * minute) / day));
     const usual = reach('5', '1', 13.5, { port: 445 });

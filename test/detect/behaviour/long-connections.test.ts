@@ -106,7 +106,7 @@ describe('the long-connection detector', () => {
     expect(detected(officeFlows({ days: 1, linesPerSecond: 1 }), 256)).toEqual([]);
   });
 
-  it.skipIf(!hasRealFiles)('reports a session of 72 reports once per severity', () => {
+  it.skipIf(!hasRealFiles)('reports a recorded session with 72 sensor reports once per severity', () => {
     const sighted = detected(realFlows(realFiles.internetHost));
     expect(sighted.map(({ severity }) => severity)).toEqual(['low', 'medium', 'high']);
     for (const { ends } of sighted)

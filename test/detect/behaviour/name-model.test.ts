@@ -25,12 +25,12 @@ describe('the model of generated names', () => {
     expect(source).toBe(readFileSync(file, 'utf8'));
   });
 
-  it('is small', () => {
+  it('has one weight per feature and a bias, in a file below 64 KiB', () => {
     expect(nameModel.weights).toHaveLength(featureCount + 1);
     expect(readFileSync(file).length).toBeLessThan(65_536);
   });
 
-  it.each([7, 8])('keeps its rates on unseen names (seed %i)', (measured) => {
+  it.each([7, 8])('keeps its detection and false-positive rates on unseen names (seed %i)', (measured) => {
     const { found, mistaken, falsePositives } = measure(nameModel, measured);
     expect(falsePositives).toBeLessThan(0.012);
     for (const { id, rate } of mistaken) expect([id, rate < 0.05]).toEqual([id, true]);
@@ -66,7 +66,7 @@ describe('the model of generated names', () => {
     expect(generatedScore('qzxkj')).toBe(0);
   });
 
-  it.skipIf(!hasDnsFiles)('misjudges few domains that an office and a server queried', () => {
+  it.skipIf(!hasDnsFiles)('misjudges less than 4 % of the domains that an office and a server queried', () => {
     const labels = new Set<string>();
     for (const path of [dnsFiles.lan, dnsFiles.internetHost])
       for (const { query } of realLookups(path)) {

@@ -44,7 +44,7 @@ describe('a home host', () => {
     expect(ping?.title).toContain('tried ping at 100 addresses');
   });
 
-  it('is reported for a search of the Internet, from fewer targets at login ports', () => {
+  it('is reported for a scan of the Internet, from fewer targets at login ports', () => {
     expect(detected(sweep(29, outbound))).toEqual([]);
     expect(most(sweep(30, outbound))).toBe('high');
     expect(detected(sweep(199, { ...outbound, port: 8333 }))).toEqual([]);

@@ -14,7 +14,7 @@ const serving = [0, 1, 3, 6].flatMap((days) => [answer(443, days), answer(25, da
 const detected = (flows: Iterable<Flow>) => detectionsOf(new NewServiceDetector(), [...serving, ...flows], 5);
 
 describe('a new port of a server', () => {
-  it('is reported once if it has been known for a week', () => {
+  it('is reported once if the server has been known for a week', () => {
     expect(detected([answer(8080, 6.9), answer(8080, 9)])).toEqual([]);
     const found = detected([answer(8080, 7), answer(8080, 7.1), answer(8080, 20)]);
     expect(found).toMatchObject([
@@ -38,7 +38,7 @@ describe('a new port of a server', () => {
     expect([8080, 49_500, 3389].map((port) => severity(port, false))).toEqual(['medium', 'low', 'high']);
   });
 
-  it('is reported with several ports together, and once for all ephemeral ports', () => {
+  it('is reported together with other new ports, and all ephemeral ports are reported once', () => {
     const several = [answer(8080, 9), answer(8081, 9), answer(3389, 9)];
     expect(detectionsOf(new NewServiceDetector(), [...serving, ...several], 100)).toMatchObject([
       { severity: 'medium', evidence: { ports: [8080, 8081, 3389] } },
@@ -47,7 +47,7 @@ describe('a new port of a server', () => {
     expect(detected([answer(50_000, 2), answer(60_000, 10)])).toEqual([]);
   });
 
-  it('is reported with all its new ports of one day; new ports of the next day are a separate finding', () => {
+  it('is reported together with other new ports of the same day; new ports of the next day are a separate finding', () => {
     const found = detected([answer(8080, 9), answer(8081, 9.2), answer(22, 10)].flatMap((flow) => Array(5).fill(flow)));
     expect(found.map(({ about, evidence }) => [about, evidence.ports])).toEqual([
       ['2026-11-11', [8080]],

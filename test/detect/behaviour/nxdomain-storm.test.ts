@@ -136,7 +136,7 @@ describe('storms of names that do not exist', () => {
     expect(detector.dropped.forgotten).toBeGreaterThan(1000);
   });
 
-  it('are not found in the office', () => {
+  it('are not found on a simulated day of an office, even with attacks', () => {
     expect(find(officeLookups({ days: 1, attacks: true }))).toEqual([]);
   });
 

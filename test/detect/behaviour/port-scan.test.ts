@@ -56,7 +56,7 @@ describe('a home host', () => {
     expect(detected(tries(24, inside, 90 * minute))).toEqual([]);
   });
 
-  it('is reported with its largest figures before its window moves, unless they were reported', () => {
+  it('is reported with its largest figures before its window moves, unless these figures were reported', () => {
     const reported = reporter();
     const one = (time: number) => aFlow({ ...inside, time, port: 1, state: 'refused', answered: false });
     expect(reported(tries(30, inside))).toEqual([[30, 'new']]);
@@ -99,7 +99,7 @@ describe('a home host', () => {
     expect(detected(tries(2000, { ...inside, port: 8080 }))).toEqual([]);
   });
 
-  it('is not reported for late answers, traceroute, multicast and connections whose start is missing', () => {
+  it('is not reported for traceroute, multicast, ICMP and connections whose start is missing', () => {
     expect(detected(tries(500, { ...inside, transport: 'udp' }, 100, 33_434))).toEqual([]);
     expect(detected(tries(500, { ...inside, dst: '239.255.255.250' }))).toEqual([]);
     expect(detected(tries(500, { ...inside, state: 'traffic' }))).toEqual([]);

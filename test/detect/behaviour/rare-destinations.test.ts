@@ -39,7 +39,7 @@ describe('the rare-destination detector', () => {
     ]);
   });
 
-  it('counts all stored destinations in a finding, and lists the first ten', () => {
+  it('counts all stored destinations of a host in one finding, and lists ten of them', () => {
     const places = Array.from({ length: 30 }, (_, i) => much({ dst: `192.0.${i}.4`, srcBytes: 2_000_000 + i }));
     const detector = new RareDestinationsDetector();
     const [sighted, ...rest] = detectionsOf(detector, [...usual(8), ...places]);

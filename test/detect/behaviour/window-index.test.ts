@@ -8,7 +8,7 @@ const steps = fc.array(
   { maxLength: 400, size: 'max' },
 );
 
-test('an index by two parts equals a map, however many keys come and go, and whatever their hashes', () => {
+test('an index by two parts behaves like a map while keys are added and removed, even if all hashes are equal', () => {
   fc.assert(
     fc.property(steps, fc.constantFrom(undefined, 1, -7), (taken, key) => {
       const index = new ByParts<number, string, string>(twoWords, true);

@@ -164,7 +164,7 @@ describe('the index', () => {
   const domain = fc.record({ kind: fc.constant('domain' as const), text: name, exact: fc.boolean() });
   const unique = (indicators: readonly Indicator[]) => [...new Map(indicators.map((one) => [one.text, one])).values()];
 
-  test('finds the indicator that a linear search over all indicators finds', () => {
+  test('finds the narrowest matching indicator, as a linear search over all indicators does', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(ipv4, ipv6, domain), { maxLength: 40 }),

@@ -281,7 +281,7 @@ describe('input that is designed to take long', () => {
     expect(rejectedOf(content)).toEqual([expect.stringMatching(/longer than \d+ characters/)]);
   });
 
-  test('is read only up to the limit of paths, if it is a path with many segments', () => {
+  test('with a path of many segments is read only up to the limit for paths', () => {
     const path = `file:hashes.${"'.'".repeat(80_000)}`;
     expect(rejectedOf(bundle(indicator(`[${path} = 'x']`)))).toEqual([
       expect.stringContaining('which is not supported'),

@@ -31,7 +31,7 @@ describe('rules about home hosts use the home networks of the site', () => {
   });
 
   test.each(['203.0.113.10', '2001:db8:7::a', '10.0.0.20', 'fd00::20'])(
-    'neither home nor private addresses are on the Internet: %s',
+    '%s, a home or private address, is not an Internet address',
     (ip) => expect(found(site, [socks('203.0.113.9', ip)])).toEqual([]),
   );
 

@@ -73,7 +73,7 @@ describe('rules whose total cost exceeds the limit', () => {
     rule({ 'query|re': `([a-z]|[a-m0-9])*${n}[a-z0-9]{60}[!_]` }, { title: `costly ${n}`, name: `n${n}` });
   const plain = rule({ query: 'x' }, { title: 'plain', name: 'plain' });
 
-  it('are rejected one by one, with their cost and the remainder; cheaper rules still fit', () => {
+  it('are rejected one by one, with their cost and the remaining budget; cheaper rules still fit', () => {
     const { rules, refused } = compiled([...Array.from({ length: 50 }, (_, n) => costly(n)), plain], {
       maxCost,
     });
@@ -100,14 +100,14 @@ describe('rules whose total cost exceeds the limit', () => {
     expect(compileRules([document!], { maxCost }).refused).toEqual([]);
   });
 
-  it('are limited for each kind of record', () => {
+  it('do not affect rules for other kinds of record', () => {
     const conn = { logsource: { category: 'firewall' }, title: 'other' };
     const other = ruleOf({ s: { 'service|re': '([a-z]|[a-m0-9])*a[a-z0-9]{60}[!_]' }, condition: 's' }, conn);
     const { rules } = compiled([...Array.from({ length: 50 }, (_, n) => costly(n)), other], { maxCost });
     expect(rules.map(({ title }) => title)).toContain('other');
   });
 
-  it('may be filters, and correlations of one rule', () => {
+  it('are rejected; so are filters, and correlations of one rule, that exceed the limit', () => {
     const filter = {
       title: 'filter',
       logsource: { category: 'dns' },
@@ -133,7 +133,7 @@ describe('rules whose total cost exceeds the limit', () => {
     expect(refused.length).toBe(12);
   });
 
-  it('do not include the built-in rules, even with thousands of ordinary rules in addition', () => {
+  it('are never built-in rules, even next to thousands of ordinary rules', () => {
     const folder = join(import.meta.dirname, '../../../src/detect/rules');
     const shipped = globSync('*.yml', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
     const documents = [...shipped, ...sigmaRules(4000)].flatMap((text) => parseSigma(text).documents);

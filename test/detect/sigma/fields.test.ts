@@ -235,7 +235,7 @@ describe('log sources', () => {
     [{ category: 'antivirus' }, /category 'antivirus'/],
     [{ category: 'network', service: 'carrier-pigeon' }, /service 'carrier-pigeon'/],
     [{ product: 'zeek', service: 'http', category: 'dns' }, /of 'zeek'/],
-  ])('without records are rejected: %j', (logsource, reason) => {
+  ])('that are empty or that the service does not support are rejected: %j', (logsource, reason) => {
     expect(route(logsource)).toEqual({ reason: expect.stringMatching(reason) });
   });
 });

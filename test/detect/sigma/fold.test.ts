@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
 import { fold, isAscii } from '../../../src/detect/sigma/fold.ts';
 
-it('folded text is lower case with one small sigma, for texts of any length', () => {
+it('folding lowercases a text of any length, and uses one form of the small sigma', () => {
   const unit = fc.constantFrom(
     'a',
     'Z',

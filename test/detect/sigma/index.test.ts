@@ -220,7 +220,7 @@ it.each([
   [true, false],
   ['Ssh', true],
   [Number.POSITIVE_INFINITY, true],
-])('a field that is %j has one of the values: %j', (f, expected) => {
+])('a field with the value %j matches a list of numbers and texts: %j', (f, expected) => {
   const search = { f: [22, 443, '8080', 'ssh', 'Infinity'] };
   const rule = {
     title: 'r',

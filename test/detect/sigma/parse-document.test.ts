@@ -141,7 +141,7 @@ filter:
   selection: {query: x}
   condition: selection
 `;
-  it('name rules, or any', () => {
+  it('apply to the rules that they name, or to any rule', () => {
     expect(parseSigma(filter).documents).toMatchObject([{ kind: 'filter', rules: ['some_rule'] }]);
     const [any] = parseSigma(filter.replace('[some_rule]', 'any')).documents;
     expect(any).toMatchObject({ kind: 'filter', rules: undefined });
@@ -181,7 +181,7 @@ detection:
       /^14 .*answers.* expands the text to more than 10000 values by its modifiers/,
     );
   });
-  it('with an alias of itself', () => {
+  it('with an alias that contains itself', () => {
     expect(problemsOf('a: &a [*a]')[0]).toMatch(/nests deeper|alias/);
   });
   it('with deep nesting', () => {
@@ -264,7 +264,7 @@ detection:
   });
 });
 
-it('the parser accepts any text: yields documents or problems', () => {
+it('the parser accepts any text, and returns documents or problems', () => {
   const lines = sound.split('\n');
   const piece = fc.oneof(
     fc.constantFrom(...lines),

@@ -252,7 +252,7 @@ filter:
       expect(problems).toEqual([{ line, field: 'correlation.rules[1]', reason }]);
     });
 
-    it('with too many levels, the line of the names', () => {
+    it('with too many levels, the errors name the line of the rules', () => {
       const inner = Array.from(
         { length: correlationLimits.depth },
         (_, n) =>
@@ -265,7 +265,7 @@ filter:
       expect(problems).toEqual([{ line, field: 'correlation.rules', reason: expect.stringMatching(/more than/) }]);
     });
 
-    it('with a repeated key, the line of the key', () => {
+    it('with the title of an earlier correlation, the errors name the line of the title', () => {
       const { documents } = parseSigma(`${sound}---\n${sound}`);
       const rest = parseSigma(before).documents;
       const [refused] = compileRules([...rest, ...documents]).refused.slice(-1);

@@ -79,9 +79,9 @@ describe('filters', () => {
   });
 
   it.each([
-    ['of no rule', filter(['other']), /does not name an existing rule/],
+    ['that name no existing rule', filter(['other']), /does not name an existing rule/],
     [
-      'of another log source',
+      'of another log source than their rules',
       filter('any', 's', { logsource: { category: 'proxy' } }),
       /does not match any of its rules/,
     ],

@@ -145,7 +145,7 @@ test('unchanged correlations keep their state, and changed correlations start ov
   expect(take(input(1, 6))).toEqual(['counted']);
 });
 
-test('late inputs are counted, once', () => {
+test('each late input is counted once', () => {
   let correlations = new Correlations(tables);
   const take = (...inputs: CorrelationInput[]) => root.transactionSync(() => correlations.take(inputs, at + 4_100_000));
   root.transactionSync(() => correlations.use(packCorrelations(linked)));

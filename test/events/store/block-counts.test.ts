@@ -23,7 +23,7 @@ function ask(counts: BlockCounts, blocks: readonly (readonly [number, number])[]
 const matching = ([firstSeq, rows]: readonly [number, number]) =>
   Array.from({ length: rows }, (_, i) => firstSeq + i).filter((seq) => seq % 3 === 0).length;
 
-test('only new blocks are read', () => {
+test('a count reads only new blocks', () => {
   const counts = new BlockCounts();
   expect(
     ask(counts, [
@@ -89,7 +89,7 @@ test('a block that begins or ends within an earlier block is read', () => {
   ).toEqual({ found: [2, 0], read: [0, 1] });
 });
 
-test('earlier counts are not used after rows at the end were aborted', () => {
+test('the earlier counts are discarded after the newest rows were aborted', () => {
   const counts = new BlockCounts();
   const [first, second, third] = [
     [1, 4],
@@ -116,14 +116,14 @@ test('a cancelled count continues where it stopped', () => {
   expect(ask(counts, blocks)).toEqual({ found: [1, 1, 1], read: [2] });
 });
 
-test('the most recently used filters are cached', () => {
+test('the counts of the most recently used filters are cached', () => {
   const counts = new BlockCounts(2);
   for (const filter of ['a', 'b', 'a', 'c']) ask(counts, [[1, 4]], filter);
   expect(ask(counts, [[1, 4]], 'a').read).toEqual([]);
   expect(ask(counts, [[1, 4]], 'b').read).toEqual([0]);
 });
 
-test('the cache is bounded in bytes for any blocks; the last filter stays', () => {
+test('the cache of counts has a limit in bytes, except for the last used filter', () => {
   const counts = new BlockCounts(32, 100);
   const blocks = (count: number) => Array.from({ length: count }, (_, i) => [1 + 4 * i, 4] as const);
   for (const filter of ['a', 'b', 'c']) ask(counts, blocks(6), filter);
@@ -136,7 +136,7 @@ test('the cache is bounded in bytes for any blocks; the last filter stays', () =
   expect(ask(counts, blocks(6), 'd').found).toEqual(blocks(6).map(matching));
 });
 
-test('counts equal a new count after any changes of blocks', () => {
+test('after any changes of blocks, cached counts equal a fresh count', () => {
   const step = fc.record({
     append: fc.array(fc.integer({ min: 1, max: 9 })),
     drop: fc.nat(3),

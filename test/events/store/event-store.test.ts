@@ -58,7 +58,7 @@ async function create(): Promise<EventStoreUnderTest> {
 eventStoreConformance('EventStore', create);
 
 describe('EventStore', () => {
-  it('merges small blocks into few blocks, and keeps the count of rows and bytes', async () => {
+  it('merges small blocks into few blocks with the same number of rows and fewer bytes', async () => {
     const { writer, events, append, close } = open();
     const records = [...connRecords(12_000)];
     for (let i = 0; i < records.length; i += 40) append('network', records.slice(i, i + 40));

@@ -85,7 +85,7 @@ describe('merging', () => {
     expect(simulate([1000, 5, 5, 5, 1024, 1024, 7, 7, 1024]).blocks).toEqual([1015, 1024, 1024, 14, 1024]);
   });
 
-  it('makes two blocks of three, as soon as they no longer grow', () => {
+  it('merges three blocks into two, as soon as the three blocks no longer grow', () => {
     expect(simulate(Array.from({ length: 6 }, () => 1255)).blocks).toEqual([
       1024, 1024, 1024, 1024, 924, 1024, 231, 1024, 231,
     ]);
@@ -94,7 +94,7 @@ describe('merging', () => {
     expect(simulate([700, 700, 700, 700]).blocks).toEqual([700, 700, 700, 700]);
   });
 
-  it('does not fill blocks with parts of others if two blocks make exactly one full block', () => {
+  it('merges two blocks that make exactly one full block, instead of filling blocks with parts of others', () => {
     const pair = blocksOf(Float64Array.of(1000, 24, 900, 1024));
     expect(chooseRun(pair, maxRows)).toEqual({ from: 0, to: 2 });
   });

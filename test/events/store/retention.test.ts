@@ -62,7 +62,7 @@ test('events expire by their time of receipt, regardless of their own time', asy
   });
 });
 
-test('a jump of the clock, or a start after a jump, does not expire events immediately; elapsed time does', async () => {
+test('a clock jump, even before a start, expires no events immediately; elapsed time does', async () => {
   const steady = { now: 0 };
   const terms = { maxAgeMs, maxBytes: withoutBytes };
   const { store, reader, clock, dataDir } = opened({ retention: terms, steadyMs: () => steady.now });
@@ -134,7 +134,7 @@ describe('the retention clock', () => {
     expect(clock.behindMs).toBe(0);
   });
 
-  test('accepts a lasting jump of any size, even across starts', () => {
+  test('accepts a lasting jump of any size, even across restarts', () => {
     const { at, clock, made, kept } = open(start);
     at.host += 10_000 * day;
     pass(at, day);

@@ -25,7 +25,7 @@ function setUp() {
   return { feeds, subscribe, wire, commit, processedTo, events };
 }
 
-test('watched events are published when they are processed, with the assets of their addresses', async () => {
+test('subscribed events are published when they are processed, with the assets of their addresses', async () => {
   const { feeds, subscribe, wire, commit, processedTo, events } = setUp();
   subscribe(wire, 'events.network');
   feeds.events(await commit(1));

@@ -247,7 +247,7 @@ describe('credentials', () => {
     ['subscribe before credentials', [subscribe('a')], 4401, 'UNAUTHENTICATED'],
     ['bad credentials', [{ type: 'auth', token: 'bad' }], 4401, 'UNAUTHENTICATED'],
     ['credentials of a role without read access', [{ type: 'auth', token: 'sensor' }], 4403, 'FORBIDDEN'],
-  ])('must come first and permit reading: %s, so the socket is closed', async (_, messages, code, error) => {
+  ])('that are missing, bad or do not permit reading close the socket: %s', async (_, messages, code, error) => {
     const { wire, say, hub } = setUp();
     await say(...messages, subscribe('b'));
     expect(sent(wire)).toMatchObject([{ type: 'error', error: { code: error } }]);
@@ -277,7 +277,7 @@ describe('credentials', () => {
     expect(wire.sent).toHaveLength(before);
   });
 
-  it('expire on time even if that is later than a timer can run', async () => {
+  it('expire on time, even beyond the longest delay of a timer', async () => {
     const { wire } = setUp({ identity: { expiresAt: Date.now() + 2 ** 31 + hour } });
     await vi.advanceTimersByTimeAsync(2 ** 31 + hour - 1);
     expect(wire.closed).toBeUndefined();
@@ -348,7 +348,7 @@ describe('credentials', () => {
   });
 });
 
-describe('rechecked credentials', () => {
+describe('rechecking credentials', () => {
   const viewer = {
     principalId: 'p',
     jti: 'viewer',
@@ -362,12 +362,12 @@ describe('rechecked credentials', () => {
 
   it.each([
     [
-      '4401 when they are no longer valid',
+      '4401 if the credentials are no longer valid',
       async () => Promise.reject(new ServiceError('UNAUTHENTICATED', 'suspended')),
       4401,
     ],
-    ['4403 when they may no longer read', async () => ({ ...viewer, mayRead: () => false }), 4403],
-  ])('close the socket with %s', async (_, second, code) => {
+    ['4403 if the user may no longer read', async () => ({ ...viewer, mayRead: () => false }), 4403],
+  ])('closes the socket with %s', async (_, second, code) => {
     const { session, wire, say, hub } = judged(second);
     await say(subscribe('a'));
     session.recheckCredentials();
@@ -376,7 +376,7 @@ describe('rechecked credentials', () => {
     expect(hub.subscriptions).toBe(0);
   });
 
-  it('end the subscriptions to a channel that they may no longer read, each with an error, and keep the other subscriptions', async () => {
+  it('ends each subscription to a channel that the user may no longer read, with an error, and keeps the others', async () => {
     const mayRead = (name?: string) => name !== 'events.network';
     const { session, wire, say, hub } = judged(async () => ({ ...viewer, mayRead }));
     await say(subscribe('a'), subscribe('b'), { type: 'subscribe', channel: 'alerts' });
@@ -397,7 +397,7 @@ describe('rechecked credentials', () => {
   it.each([
     ['the channel of the stream path', { channel: 'alerts', filter: [], filters: {} } as never, ['alerts']],
     ['all channels', undefined, Object.keys(channels)],
-  ])('close the socket with 4403 if they may no longer read %s', async (_, preset, lost) => {
+  ])('closes the socket with 4403 if the user may no longer read %s', async (_, preset, lost) => {
     const mayRead = (name?: string) => name === undefined || !lost.includes(name);
     const checks = [async () => viewer, async () => ({ ...viewer, mayRead })];
     const { session, wire, say, hub } = setUp({ credentials: () => checks.shift()!(), preset });
@@ -408,7 +408,7 @@ describe('rechecked credentials', () => {
     expect(hub.subscriptions).toBe(0);
   });
 
-  it('keep the subscriptions if still valid', async () => {
+  it('keeps the subscriptions if the credentials are still valid', async () => {
     const { session, wire, say, hub } = judged(async () => viewer);
     await say(subscribe('a'));
     session.recheckCredentials();
@@ -417,7 +417,7 @@ describe('rechecked credentials', () => {
     expect([hub.subscriptions, wire.closed]).toEqual([1, undefined]);
   });
 
-  it('are the credentials that were sent last', async () => {
+  it('checks only the credentials that were sent last', async () => {
     const { session, wire, say } = judged(async () => Promise.reject(new Error('asked again')));
     await say({ type: 'auth', token: 'other' });
     session.recheckCredentials();
@@ -426,7 +426,7 @@ describe('rechecked credentials', () => {
     expect(wire.closed).toBeUndefined();
   });
 
-  it('do nothing if no credentials were sent yet', async () => {
+  it('does nothing before credentials were sent, and after the socket closed', async () => {
     const { session, wire, say } = setUp();
     session.recheckCredentials();
     await say({ type: 'auth', token: 'viewer' }, { type: 'ping' });

@@ -276,8 +276,8 @@ describe('credentials', () => {
   });
 
   it.each([
-    ['in the header that are bad', { token: 'nobody' }, 4401, 'UNAUTHENTICATED'],
-    ['as a subprotocol that are bad', { protocols: ['bearer.nobody'] }, 4401, 'UNAUTHENTICATED'],
+    ['that are bad, in the header,', { token: 'nobody' }, 4401, 'UNAUTHENTICATED'],
+    ['that are bad, as a subprotocol,', { protocols: ['bearer.nobody'] }, 4401, 'UNAUTHENTICATED'],
     ['of a sensor', { token: 'sensor' }, 4403, 'FORBIDDEN'],
   ])('%s close the socket, and later messages get no response', async (_, options, code, error) => {
     const client = await new Client('/ws', options).open();
@@ -290,7 +290,7 @@ describe('credentials', () => {
     ['an unknown filter', `${stream}?colour=red`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
     ['a malformed filter', `${stream}?dst_port=https`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
     ['a parameter on a path without parameters', '/ws?token=viewer', { token: 'viewer' }, 400, 'INVALID_REQUEST'],
-  ])('that are valid do not prevent the error of an upgrade: %s', async (_, path, options, status, code) => {
+  ])('that are valid do not suppress the error of an invalid upgrade: %s', async (_, path, options, status, code) => {
     const client = new Client(path, options);
     const [, response] = await once(client.ws, 'unexpected-response');
     expect(response.statusCode).toBe(status);
@@ -529,7 +529,7 @@ describe('a stalled reader', () => {
     expect(stalled.messages.filter(({ type }) => type === 'lagged').length).toBeGreaterThan(0);
   });
 
-  it('gets time to read before it is closed, and is then disconnected', {
+  it('gets time to read before its socket is closed, and is disconnected if it still does not read', {
     timeout: 4 * limits.socketCloseGraceMs,
   }, async () => {
     const [slow, stalled] = [new Client(stream, { token: 'viewer-a' }), new Client(stream, { token: 'viewer-b' })];

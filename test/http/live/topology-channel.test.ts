@@ -57,7 +57,7 @@ const told = (wire: MemoryWire) =>
   wire.sent.map((message) => (message.type === 'lagged' ? `lagged ${message.dropped}` : message.seq));
 const many = Array.from({ length: 1500 }, (_, i) => `203.${i >> 8}.${i & 255}.1`);
 
-it('the topology channel sends changes as they arrive, a gap instead of a change that is too large, and the changes that a client missed', async () => {
+it('the topology channel sends live and missed changes, and a lagged message instead of a change that is too large', async () => {
   const { commit, subscribe, errors } = setUp();
   const live = subscribe();
   await commit(['203.0.113.1']);

@@ -72,7 +72,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant('reopen' as const) },
 );
 
-test('any changes in any order leave an administrator, and the count is right', async () => {
+test('any changes in any order leave an administrator, and the count of administrators is right', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const { store, reader, admin, dataDir } = await withAdmin();

@@ -116,7 +116,7 @@ describe('a new password', () => {
     expect((await change({ password_hash: '$argon2id$3' })).ended).toEqual([]);
   });
 
-  test('is the only change that ends sessions: they remain after a suspension, new roles and a new name', async () => {
+  test('is the only change that ends sessions: sessions remain after a suspension, new roles and a new name', async () => {
     const { store, reader, second, change } = await withTwo();
     const token = session(second);
     await store.addToken(token, second);

@@ -29,7 +29,7 @@ describe('tokens of one principal', () => {
     expect((await store.changePrincipal(admin.id, { password_hash: 'new' }, admin)).ended).toHaveLength(most);
   });
 
-  test('revoked sessions do not count towards the limit, and the oldest of them are removed', async () => {
+  test('do not count towards the limit once revoked, and the oldest revoked sessions are removed', async () => {
     const { store, reader, admin } = await withAdmin();
     const kept = session(admin, at(-1));
     await store.addToken(kept, admin);
@@ -43,7 +43,7 @@ describe('tokens of one principal', () => {
     expect(await store.revokeToken(sessions[0]!.jti, admin)).toBe(false);
   });
 
-  test('a long-lived token above the limit is rejected until another token is revoked or has expired', async () => {
+  test('that are long-lived are rejected above the limit until another token is revoked or has expired', async () => {
     const { store, reader, admin, clock, rows } = await withAdmin();
     const soon = new Date(start + day).toISOString();
     const tokens = Array.from({ length: most }, (_, n) =>

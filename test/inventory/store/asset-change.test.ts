@@ -8,7 +8,7 @@ const names = (of: string, count: number) => Array.from({ length: count }, (_, i
 const by = { kind: 'principal', id: analyst.id, name: analyst.name };
 
 describe('an asset that a user enters', () => {
-  test('is manual and managed, with its author', async () => {
+  test('has the source manual, the state managed, and the user in its history', async () => {
     const { store, reader } = opened();
     const { asset } = await store.createAsset(
       {

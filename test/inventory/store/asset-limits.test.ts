@@ -27,8 +27,8 @@ function tablesOf({ dataDir }: Opened) {
 
 const reached = async ({ store }: Opened) => (await store.status()).limits_reached;
 
-describe('bounds and reports data forged by attackers:', () => {
-  test('hosts', async () => {
+describe('an inventory that receives forged data', () => {
+  test('adds hosts up to the limit of assets, and counts further hosts', async () => {
     const { maxAssets } = limits;
     onTestFinished(() => void Object.assign(limits, { maxAssets }));
     Object.assign(limits, { maxAssets: maxAssets / 8 });
@@ -68,34 +68,37 @@ describe('bounds and reports data forged by attackers:', () => {
 
   test.each([
     ['in order', 1],
-    ['backwards', -1],
-  ])('MAC addresses of one IP address, %s: they are not accepted for a day', async (_, step) => {
-    const open = opened();
-    const day = 86_400_000;
-    open.clock.now = start + 10 * day;
-    const macOf = (n: number) =>
-      `00:1b:63:01:${(n >> 8).toString(16).padStart(2, '0')}:${(n & 255).toString(16).padStart(2, '0')}`;
-    const frames = Array.from({ length: 2000 }, (_, n) => ({
-      dst_ip: '10.0.0.1',
-      dst_mac: macOf(n),
-      timestamp: start + day + step * n,
-    }));
-    for (let i = 0; i < frames.length; i += 100)
-      await open.store.commit(batchOf([], { blocks: [inbound(frames.slice(i, i + 100))] }));
-    expect(assetsOf(open.reader)).toHaveLength(limits.maxMachinesPerAddress);
-    expect((await reached(open)).maxMachinesPerAddress).toBe(2000 - limits.maxMachinesPerAddress);
-    const { id } = holder(open.reader, '10.0.0.1');
-    const later = (dst_ip: string, mac: string, timestamp: number) =>
-      open.store.commit(batchOf([], { blocks: [inbound([{ dst_ip, dst_mac: mac, timestamp }])] }));
-    await later('10.0.0.1', macA, start + 1.5 * day);
-    expect(holder(open.reader, '10.0.0.1').id).toBe(id);
-    await later('10.0.0.2', macB, start + 1.5 * day);
-    expect(holder(open.reader, '10.0.0.2').mac_addresses).toEqual([macB]);
-    await later('10.0.0.1', macA, start + 3 * day);
-    expect(holder(open.reader, '10.0.0.1').mac_addresses).toEqual([macA]);
-  });
+    ['in reverse order', -1],
+  ])(
+    'accepts MAC addresses of one IP address, with times %s, up to a limit, and no more for a day',
+    async (_, step) => {
+      const open = opened();
+      const day = 86_400_000;
+      open.clock.now = start + 10 * day;
+      const macOf = (n: number) =>
+        `00:1b:63:01:${(n >> 8).toString(16).padStart(2, '0')}:${(n & 255).toString(16).padStart(2, '0')}`;
+      const frames = Array.from({ length: 2000 }, (_, n) => ({
+        dst_ip: '10.0.0.1',
+        dst_mac: macOf(n),
+        timestamp: start + day + step * n,
+      }));
+      for (let i = 0; i < frames.length; i += 100)
+        await open.store.commit(batchOf([], { blocks: [inbound(frames.slice(i, i + 100))] }));
+      expect(assetsOf(open.reader)).toHaveLength(limits.maxMachinesPerAddress);
+      expect((await reached(open)).maxMachinesPerAddress).toBe(2000 - limits.maxMachinesPerAddress);
+      const { id } = holder(open.reader, '10.0.0.1');
+      const later = (dst_ip: string, mac: string, timestamp: number) =>
+        open.store.commit(batchOf([], { blocks: [inbound([{ dst_ip, dst_mac: mac, timestamp }])] }));
+      await later('10.0.0.1', macA, start + 1.5 * day);
+      expect(holder(open.reader, '10.0.0.1').id).toBe(id);
+      await later('10.0.0.2', macB, start + 1.5 * day);
+      expect(holder(open.reader, '10.0.0.2').mac_addresses).toEqual([macB]);
+      await later('10.0.0.1', macA, start + 3 * day);
+      expect(holder(open.reader, '10.0.0.1').mac_addresses).toEqual([macA]);
+    },
+  );
 
-  test('IPv4 addresses of one MAC address, which is treated as a router in front of separate machines', async () => {
+  test('treats a MAC address with hundreds of IPv4 addresses as a router in front of separate machines', async () => {
     const open = opened();
     const hosts = Array.from(
       { length: 600 },
@@ -109,7 +112,7 @@ describe('bounds and reports data forged by attackers:', () => {
     ).toBe(true);
   });
 
-  test('but keeps a laptop that had many addresses over months as one asset', async () => {
+  test('keeps a laptop that had many addresses over months as one asset', async () => {
     const open = opened();
     open.clock.now = start + 100 * 86_400_000;
     const days = Array.from(
@@ -120,7 +123,7 @@ describe('bounds and reports data forged by attackers:', () => {
     expect(assetsOf(open.reader)).toMatchObject([{ mac_addresses: [macA] }]);
   });
 
-  test('IPv6 addresses of one MAC address', async () => {
+  test('keeps IPv6 addresses of one MAC address up to the limits, and counts further addresses', async () => {
     const open = opened();
     const hosts = Array.from(
       { length: 10_000 },
@@ -141,7 +144,7 @@ describe('bounds and reports data forged by attackers:', () => {
     expect(historyOf(open.reader, asset!.id).length).toBeLessThanOrEqual(1.1 * limits.maxAssetHistory);
   });
 
-  test('an address that flaps between two machines', async () => {
+  test('bounds the owners and the history of an address that flaps between two machines, and counts the excess', async () => {
     const open = opened();
     const { asset } = await open.store.createAsset({ name: 'kept', mac_addresses: [macA] }, analyst);
     const turns = Array.from(
@@ -167,7 +170,7 @@ describe('bounds and reports data forged by attackers:', () => {
     await inspectStore(open.dataDir, () => undefined);
   });
 
-  test('names', async () => {
+  test('keeps announced names of a host up to the limit, and counts further names', async () => {
     const open = opened();
     await sightAll(open, [{ kind: 'host', ip: '10.0.0.1', at: start }]);
     const names = Array.from(

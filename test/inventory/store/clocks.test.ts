@@ -35,7 +35,7 @@ test('a connection in the future counts as seen at the latest allowed time', asy
   expect(await times({ timestamp: Date.UTC(9999, 11, 31) })).toEqual({ asset: seen, service: seen });
 });
 
-test('service and name records from the future count as seen at the latest allowed time', async () => {
+test('a service record from the future counts as seen at the latest allowed time, next to a name record', async () => {
   const at = Date.UTC(9999, 11, 31);
   const service = { kind: 'service', ip: '10.0.0.1', port: 22, transport: 'tcp', at } as const;
   const name = { kind: 'name', ip: '10.0.0.1', name: 'pinned', from: 'dns', at } as const;

@@ -221,7 +221,7 @@ test('events whose results are in memory are counted once when the projector sta
   expect(counted(reader)).toEqual(countedOfEvents(reader));
 });
 
-test('sightings of very many hosts are also processed gradually', async () => {
+test('sightings of thousands of hosts are processed gradually', async () => {
   const { store } = opened();
   const sightings = Array.from({ length: many }, (_, n): Sighting => {
     return { kind: 'host', ip: address(n), at: start };

@@ -180,7 +180,7 @@ test('risk always follows from the contributing alerts, for any changes of alert
   );
 });
 
-test('the start of the clock in these tests does not influence a score', () => {
+test('the score of a new alert is the same at any time of the clock', () => {
   for (const at of [0, start, 8.64e15]) expect(assetRisk([{ score: 47, rank: rankOf(47, at) }], 'medium', at)).toBe(47);
   expect(scoreOf(0)).toBe(0);
 });

@@ -111,7 +111,7 @@ describe('as time passes', () => {
   });
 });
 
-test('scores that fell while the service was stopped are right soon after its start', async () => {
+test('after a start, scores are updated for the time in which the service was stopped', async () => {
   const open = opened();
   await see(open, { ip: '10.0.0.1' });
   await open.store.commit(batchOf([on('10.0.0.1')]));
@@ -153,7 +153,7 @@ test('suppressed alerts contribute, resolved alerts do not', async () => {
   expect(scoreOf(open)).toMatchObject({ score: 0, entities: [] });
 });
 
-test('alerts dated by a clock that is ahead decay from their arrival', async () => {
+test('alerts dated by a clock that is ahead decay from their last update', async () => {
   const open = opened();
   await see(open, { ip: '10.0.0.1' });
   await open.store.commit(batchOf([on('10.0.0.1', { timestamp: start + 3650 * day })]));

@@ -404,7 +404,7 @@ test('a folder without rollups gets rollups when it is opened', async () => {
   expect(got).toEqual(want);
 });
 
-test('alerts that an older version counted by the time raised are counted again by the time last seen', async () => {
+test('alerts that an older version counted by the time raised are recounted by the time last seen', async () => {
   const { dataDir, store, reader, clock } = opened();
   const findings = [0, 5, 50].map((age) => finding({ rule_id: `${age}`, timestamp: start - age * hour }));
   for (const one of findings) await store.commit(batchOf([one]));

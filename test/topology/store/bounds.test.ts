@@ -58,7 +58,7 @@ function opened(most: NonNullable<TopologyOptions['most']> = {}) {
   return { topology, tables, transaction, open, reader, flow, write, commit, connections };
 }
 
-it('above the row limit the oldest hours are removed: requests for their ranges return days, and the response says so', () => {
+it('above the row limit the oldest hours are removed: requests for these hours return days, and state the wider range', () => {
   const { topology, reader, flow, commit, connections } = opened({ hourRows: 100 });
   for (let at = 0; at < 24 * 20; at++) {
     flow('10.0.0.1', '10.0.0.2', start + at * hour);
@@ -150,7 +150,7 @@ it('new edges above the limit are collapsed without loss of traffic, and the gra
   expect(topology.reached).toEqual({ maxTopologyEdges: 15 });
 });
 
-it('an aborted transaction is not counted, and the next transaction counts once', () => {
+it('a flow of an aborted transaction is not counted, and is counted once when written again', () => {
   const { topology, reader, transaction, flow, write, commit } = opened();
   flow('10.0.0.1', '10.0.0.2');
   commit();

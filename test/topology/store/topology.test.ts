@@ -162,7 +162,7 @@ describe('the graph of the store', () => {
     );
   });
 
-  it('counts a connection that is reported again once, with the bytes of its last report', async () => {
+  it('counts a connection with several reports once, with the bytes of the last report', async () => {
     const { store, reader } = opened();
     const report = (bytes: number) =>
       flow('10.0.0.1', '10.0.0.2', { connection_id: 'CabcdefghijklmnoQ', src_bytes: bytes, dst_bytes: 0 });

@@ -3,8 +3,6 @@ import { answers } from '../../state/answers.ts';
 import { newer } from '../../state/newer.ts';
 import type { AlertRow } from './question.ts';
 
-/** Updates alerts in cached responses in place: lists keep their order and scroll position. */
-
 interface Page {
   readonly data: readonly { readonly id: string }[];
 }
@@ -14,6 +12,7 @@ type CachedResponse =
   | { readonly data: { readonly id: string } }
   | undefined;
 
+/** Updates alerts in cached responses in place: lists keep their order and scroll position. */
 export function putAlerts(alerts: ReadonlyMap<string, AlertRow>): void {
   if (alerts.size === 0) return;
   answers.setQueriesData<CachedResponse>({ predicate: ({ queryKey: [name] }) => name === 'listAlerts' }, (cached) => {

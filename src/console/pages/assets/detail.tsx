@@ -71,7 +71,7 @@ function MissingAsset({ id, error, onRetry }: { id: string; error: ServiceError;
       ) : isUnknown ? (
         <Empty title="There is no asset with this ID">
           <p>
-            It may have been deleted, or the link belongs to another server: <bdi class="mono">{id}</bdi>
+            It may have been deleted, or the link may be for another server. ID: <bdi class="mono">{id}</bdi>
           </p>
         </Empty>
       ) : (

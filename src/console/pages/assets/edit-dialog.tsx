@@ -74,8 +74,8 @@ export function EditDialog({
     <Dialog wide title={asset === undefined ? 'New asset' : `Edit ${quoted(asset.attributes.name)}`} onClose={onClose}>
       {asset === undefined && (
         <p class="quiet">
-          For assets that sensors have not seen. Enter a name, an address or a hostname. Data that sensors report about
-          its addresses later is added to the asset.
+          For assets that sensors have not seen. Enter a name, an address or a hostname. Data that sensors later report
+          about the asset’s addresses is added to the asset.
         </p>
       )}
       <Form onSubmit={() => void save()}>

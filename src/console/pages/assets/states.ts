@@ -2,7 +2,7 @@ import type { AssetUpdateInput } from '../../../contract/resources/asset.ts';
 import { isolateText, words } from '../../ui/words.ts';
 import type { Asset } from './question.ts';
 
-/** State changes offered to users; the service enforces them. A transition back to `staged` is not possible. */
+/** State changes offered to users. The service rejects all others. A transition back to `staged` is not possible. */
 const transitions = {
   staged: ['managed', 'retired'],
   managed: ['retired'],

@@ -229,7 +229,9 @@ function LiveBar({
         since {instant(startedMs, { ms: false }).slice(11)}, last {number(keptRows)} events
       </span>
       {lost > 0 && (
-        <span class="events-lost">{number(lost)} skipped because the stream was too fast. The list is complete.</span>
+        <span class="events-lost">
+          {number(lost)} skipped because the stream was too fast. Stop the live tail to see all events.
+        </span>
       )}
     </div>
   );

@@ -19,7 +19,7 @@ export function BrokenLog() {
       <h2>
         {convicts(kept.text)
           ? 'This log contradicted itself in the past'
-          : 'This log was inconsistent with its earlier state in the past'}
+          : 'This log was once inconsistent with its earlier state'}
       </h2>
       <p>
         <Time at={kept.at} as="exact" />: <bdi class="mono">{kept.code}</bdi>. <bdi>{kept.message}</bdi>

@@ -1,6 +1,6 @@
 import { Time } from '../../ui/time.tsx';
 
-/** A tree head's timestamp in nanoseconds since 1970: as a time in milliseconds, and in full. */
+/** Shows a tree head's timestamp as date and time to the millisecond, and as exact nanoseconds since 1970. */
 export function Moment({ ns }: { ns: bigint }) {
   return (
     <span class="moment">

@@ -80,7 +80,7 @@ export function consistencyWalk(first: number, second: number): ConsistencyWalk 
 export const proofLength = ({ startsWithRoot, steps }: ConsistencyWalk): number =>
   steps.length + (startsWithRoot ? 0 : 1);
 
-/** Results of both computations after each of the first `count` steps; the last results are the two roots. */
+/** Results of both computations after each computed step. After the last step of the walk, they are the two roots. */
 export interface BothRoots {
   readonly first: readonly Hash[];
   readonly second: readonly Hash[];

@@ -526,9 +526,9 @@ function addWaiting<V>(changed: Window<V>[], listed: ReadonlySet<Window<V>>, wai
 type Told = Pick<Window<unknown>, 'toldAt' | 'toldRank' | 'toldFigure' | 'isRefreshing'>;
 
 /**
- * Returns the reason for reporting a key of this severity, and records the report. Reasons are the first report, the
- * first report after a pause, an increased severity, and a refresh. Returns undefined if the key is not to be
- * reported.
+ * Returns the reason for reporting a key of this severity, and records the report. Reasons are: the first report,
+ * `againMs` passed since the last report that was not a refresh, an increased severity, and a refresh. Returns
+ * undefined if the key is not to be reported.
  *
  * @param figure - figure of this evaluation. The largest figure since the last report that was not a refresh is stored,
  * so that a refresh never changes an alert from 900 ports to 30 ports

@@ -132,17 +132,20 @@ const wrong: [string, Behaviour, string][] = [
   ['a closed connection', (_, __, request) => request.socket.destroy(), 'unreachable'],
 ];
 
-test.for(wrong)('%s leaves the local verdict and is reported without the key', async ([, behaviour, failure]) => {
-  const { raise, outcomes, troubles, verdictOf } = await around(behaviour);
-  const [alert] = await raise(1);
-  await expect.poll(() => outcomes).toEqual([failure]);
-  expect(verdictOf(alert!.id)).toEqual(alert!.ai_verdict);
-  expect(troubles).toHaveLength(1);
-  expect(troubles[0]).toContain('local verdicts');
-  expect(troubles[0]).not.toContain(key);
-});
+test.for(wrong)(
+  '%s leaves the local verdict unchanged and is reported without the API key',
+  async ([, behaviour, failure]) => {
+    const { raise, outcomes, troubles, verdictOf } = await around(behaviour);
+    const [alert] = await raise(1);
+    await expect.poll(() => outcomes).toEqual([failure]);
+    expect(verdictOf(alert!.id)).toEqual(alert!.ai_verdict);
+    expect(troubles).toHaveLength(1);
+    expect(troubles[0]).toContain('local verdicts');
+    expect(troubles[0]).not.toContain(key);
+  },
+);
 
-test('other members of a response are ignored', async () => {
+test('members of a response other than the verdict are ignored', async () => {
   const { raise, outcomes, reader } = await around(says(verdict({ status: 'resolved', note: 'x' })));
   const [alert] = await raise(1);
   await expect.poll(() => outcomes).toEqual(['answered']);
@@ -169,7 +172,7 @@ test('a slow response times out', async () => {
   expect(server.questions[0]?.authorization).toBeUndefined();
 });
 
-test('an outdated response is dropped', async () => {
+test('a response is dropped if the alert was triaged again during the request', async () => {
   let answer: () => void = () => undefined;
   const { raise, outcomes, store, clock, server, verdictOf } = await around((response, question, request) => {
     answer = () => says(verdict())(response, question, request);

@@ -48,7 +48,7 @@ const pointsIn = (text: string): number => {
 };
 
 describe('a verdict', () => {
-  test('has a confidence from 0 to 1, at most six reasons, and points that add up', () => {
+  test('has a confidence from 0 to 1, at most six reasons, and points whose sum is the score', () => {
     fc.assert(
       fc.property(fc.array(anyLesson, { maxLength: 20 }), anyCase, (lessons, one) => {
         const model = new Model();
@@ -231,7 +231,7 @@ test('counts of occurrences are reduced to their power of ten', () => {
   ]);
 });
 
-test('the verdict of the model is compared with that of the analyst', () => {
+test("the model's verdict compared with the analyst's verdict is exact, on the same side, opposite or abstained", () => {
   expect(outcomeOf('benign', 'benign')).toBe('exact');
   expect(outcomeOf('suspicious', 'true_positive')).toBe('same_side');
   expect(outcomeOf('benign', 'suspicious')).toBe('opposite');

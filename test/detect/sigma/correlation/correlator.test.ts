@@ -151,7 +151,7 @@ describe('an episode', () => {
     ]);
   });
 
-  it('that was reported as two episodes is merged into one episode', () => {
+  it('that was reported as two episodes becomes one episode after a late input between them', () => {
     const real = correlator([count(2)], { delayMs: 60_000 });
     expect(real.take(at(0, 1, 18, 19), later)).toHaveLength(2);
     const fired = real.take(at(9), later);
@@ -350,7 +350,7 @@ describe('temporal correlations', () => {
     expect(fired[0]!.events.at(-1)).toBe('s');
   });
 
-  it('count each episode of an inner correlation once, as do other types', () => {
+  it('are not the only correlations over correlations: value_count counts each inner episode once', () => {
     const documents = [
       correlation('hosts', {
         type: 'value_count',
@@ -469,7 +469,7 @@ describe('state', () => {
     expect(times(real.take(at(60, 61, 62), later))).toEqual([['begins', 62]]);
   });
 
-  it('of another layout is discarded', () => {
+  it('of another version is discarded', () => {
     const real = correlator([count(3)]);
     real.take(at(1, 2), later);
     expect(correlator([count(3)]).restore({ ...real.state(), version: 0 })).toEqual({ kept: 0, dropped: 1 });

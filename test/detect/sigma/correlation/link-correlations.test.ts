@@ -11,15 +11,15 @@ const reasons = (result: ReturnType<typeof linkCorrelations>) =>
     result.refused.map(({ document, problems }) => [document.name, problems.map((one) => one.reason)]),
   );
 
-describe('names', () => {
-  it('are ids or names of rules and correlations', () => {
+describe('names in a correlation', () => {
+  it('refer to a rule by its id or by its name', () => {
     const id = '5638f7c0-ac70-491d-8465-2a65075e0d86';
     const result = linkCorrelations([rule('alpha', { id }), rule('beta')], [counting('both', [id, 'beta'])]);
     expect(result.correlations.map((one) => one.rules)).toEqual([[id, 'beta']]);
     expect(keys(result.feeds.keys())).toEqual(['alpha', 'beta']);
   });
 
-  it('that are unknown, ambiguous or name one rule twice reject only the correlation with these names', () => {
+  it('that are unknown, ambiguous or name one rule twice cause only this correlation to be rejected', () => {
     const rules = [rule('alpha', { id: 'first' }), rule('twin'), rule('other', { id: 'twin' })];
     const result = linkCorrelations(rules, [
       counting('good', ['alpha']),
@@ -36,7 +36,7 @@ describe('names', () => {
     expect(result.refused[0]!.problems[0]).toMatchObject({ line: 7, field: 'correlation.rules[0]' });
   });
 
-  it('of rejected rules reject the correlation for the same reason, and also its outer correlations', () => {
+  it('of rejected rules cause the correlation and its outer correlations to be rejected for the same reason', () => {
     const broken = rule('broken');
     const problem = { line: 3, field: 'detection', reason: 'no such modifier' };
     const documents = [counting('outer', ['inner']), counting('inner', ['broken'])];
@@ -70,7 +70,7 @@ describe('names', () => {
     });
   });
 
-  it('may be nested up to the limit', () => {
+  it('may refer to correlations, nested up to the limit', () => {
     const { depth } = correlationLimits;
     const chain = Array.from({ length: depth + 1 }, (_, i) => counting(`level_${i}`, [`level_${i - 1}`]));
     const result = linkCorrelations([rule('level_-1')], chain.toReversed());
@@ -78,7 +78,7 @@ describe('names', () => {
     expect(keys(result.refused.map((one) => one.document))).toEqual([`level_${depth}`]);
   });
 
-  it('that two correlations have refer to the first, and the second is rejected', () => {
+  it('shared by two correlations cause one of the two correlations to be rejected', () => {
     const result = linkCorrelations([rule('alpha')], [counting('same', ['alpha']), counting('same', ['alpha'])]);
     expect([result.correlations.length, result.refused.length]).toEqual([1, 1]);
   });
@@ -124,7 +124,7 @@ describe('fields', () => {
     ]);
   });
 
-  it('of aliases for other rules are rejected', () => {
+  it('in an alias for a rule outside the correlation cause the correlation to be rejected', () => {
     const document = counting('bad', ['alpha'], { aliases: { peer: { beta: 'x' } } });
     const result = linkCorrelations([rule('alpha'), rule('beta')], [document]);
     expect(result.refused[0]!.problems).toMatchObject([{ field: 'correlation.aliases.peer.beta' }]);

@@ -39,7 +39,7 @@ describe.skipIf(!existsSync(samples))('the samples of the specification', () => 
   };
   const read = (file: string) => readFileSync(join(samples, file), 'utf8');
 
-  it('are complete', () => {
+  it('are all covered by this test', () => {
     expect(readdirSync(samples).sort()).toEqual(Object.keys(expected).map((name) => `${name}.yml`));
   });
 
@@ -88,7 +88,7 @@ describe('a correlation is parsed', () => {
     });
   });
 
-  it('with `generate` of the document, as in the schema', () => {
+  it('with `generate` from the top level of the document, where the schema defines it', () => {
     expect(parseCorrelation(valid, () => 1, true)).toMatchObject({ generate: true });
   });
 
@@ -178,7 +178,7 @@ describe('a correlation is rejected', () => {
     expect(parsed({ type: 'x', rules: 7, timespan: 7 })).toHaveLength(4);
   });
 
-  it('but not for names of built-in object properties', () => {
+  it('for names of built-in object properties only if any other unknown name would be rejected too', () => {
     const section = JSON.parse('{"__proto__": 1, "constructor": 2}');
     expect(parsed({ ...valid, aliases: JSON.parse('{"__proto__": {"constructor": "x"}}') })).toMatchObject({
       aliases: new Map([['__proto__', new Map([['constructor', 'x']])]]),

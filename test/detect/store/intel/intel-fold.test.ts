@@ -45,7 +45,7 @@ const alertsIn = (reader: StoreReader) =>
     .filter(({ rule_source }) => rule_source === 'intel');
 const hitsOf = (reader: StoreReader, id: string) => reader.getIntel(id, start)?.list.hits;
 
-test('a connection that a sensor sends repeatedly is reported once, and once more when it was answered', async () => {
+test('a connection that a sensor sends repeatedly is reported at most twice: before and after it is answered', async () => {
   const { store, reader } = opened({ home });
   const id = await listIn(store, '198.51.100.9');
   const report = { dst_ip: '198.51.100.9', connection_id: 'C1', src_port: 4000 };

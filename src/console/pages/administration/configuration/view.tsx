@@ -105,7 +105,9 @@ function Settings({
         onOpen={({ name }, options) => setParams({ id: name }, options)}
         empty={
           <Empty title={which === 'pending' ? 'No pending changes' : 'No matching settings'}>
-            {which === 'pending' ? 'A restart changes no settings.' : `${number(settings.length)} settings searched.`}
+            {which === 'pending'
+              ? 'The next restart will not change any settings.'
+              : `${number(settings.length)} settings searched.`}
           </Empty>
         }
       />

@@ -61,7 +61,8 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
       <RuleFacts rule={rule} />
       {missing_fields !== undefined && missing_fields.length > 0 && (
         <p class="quiet">
-          No stored record has <code>{missing_fields.join(', ')}</code>: conditions on these fields never match.
+          Fields missing from all records that this rule applies to: <code>{missing_fields.join(', ')}</code>.
+          Conditions on these fields never match.
         </p>
       )}
       <Section title="Source">
