@@ -106,7 +106,12 @@ export class AuditCaps {
     const calls = record.count ?? 1;
     let counted = counts.get(key);
     if (counted === undefined) {
-      if (counts.size >= max) return this.#countAmongOthers(record, calls);
+      if (counts.size >= max) {
+        const { outcome, request_id, time } = record;
+        // One record per outcome covers the calls of all other callers, operations and codes.
+        const others = { ...several, request_id, outcome, time, count: calls };
+        return this.#addTo(counts, Number.POSITIVE_INFINITY, outcome, others, undefined);
+      }
       counted = { first: record, count: 0, reasons: new Set() };
       counts.set(key, counted);
     }
@@ -126,21 +131,6 @@ export class AuditCaps {
     if (failed && this.#failures.take(nowMs) > 0) return 'auditFailuresBurst';
     taken.set(caller, before + 1);
     return undefined;
-  }
-
-  /**
-   * Adds the calls to the record that several callers, operations and codes share. There is one such record per
-   * outcome.
-   */
-  #countAmongOthers(record: AuditRecord, calls: number): void {
-    const { outcome, request_id, time } = record;
-    const known = this.#counted.get(outcome);
-    if (known !== undefined) {
-      known.count += calls;
-      return;
-    }
-    const first = { ...several, request_id, outcome, time };
-    this.#counted.set(outcome, { first, count: calls, reasons: new Set() });
   }
 }
 

@@ -179,6 +179,14 @@ test('ignored records of a sensor become one audit record an hour, and leave roo
   expect(it.due(start + 120 * minute)).toEqual([]);
 });
 
+test('ignored records of further sensors become one record an hour', () => {
+  const { it } = caps();
+  for (const { actor } of times(limits.maxNotStoredSensors + 2, (k) => call({ actor: `s${k}` })))
+    it.countIgnored(call({ actor, operation: 'ingest', outcome: 'success', count: 3 }), 'zeek.http');
+  expect(it.due(start + minute)).toEqual([]);
+  expect(it.due(start + 60 * minute).at(-1)).toMatchObject({ operation: 'several', outcome: 'success', count: 6 });
+});
+
 test('setting the clock back ends the current minute, and its counts are recorded', () => {
   const { it, admitted } = caps();
   admitted(times(11, () => call()));
