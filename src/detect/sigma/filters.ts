@@ -33,7 +33,7 @@ export function applyFilter(
     ({ document: { id, name } }) =>
       wanted === undefined || (id !== undefined && wanted.has(id)) || (name !== undefined && wanted.has(name)),
   );
-  if (named.length === 0) return refused(['filter', 'rules'], 'does not name an existing rule');
+  if (wanted !== undefined && named.length === 0) return refused(['filter', 'rules'], 'does not name an existing rule');
   const chosen = named.filter((rule) => includesLogsource(document.logsource, rule.document.logsource));
   if (chosen.length === 0) return refused(['logsource'], 'does not match any of its rules');
   return { document, formula, rules: new Set(chosen) };

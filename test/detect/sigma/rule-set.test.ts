@@ -90,6 +90,11 @@ describe('filters', () => {
     expect(set.refused.map(({ problems }) => problems[0]!.reason)).toEqual([expect.stringMatching(reason)]);
     expect(set.rules.length).toBe(1);
   });
+
+  it('of any rule are rejected for their log source, if there is no rule', () => {
+    const [problem] = compiled([filter('any')]).refused.flatMap(({ problems }) => problems);
+    expect(problem).toMatchObject({ field: 'logsource', reason: 'does not match any of its rules' });
+  });
 });
 
 describe('a rule is rejected', () => {
