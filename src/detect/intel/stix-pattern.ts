@@ -34,7 +34,8 @@ export function parsePattern(pattern: string): readonly Comparison[] | { readonl
         return { reason: 'is not a valid STIX pattern' };
       inside = !inside;
     } else if (text === '(') {
-      if (!inside || !wantsOperand) return { reason: 'groups observations, which is not supported' };
+      if (!wantsOperand) return { reason: 'is not a valid STIX pattern' };
+      if (!inside) return { reason: 'groups observations, which is not supported' };
       depth++;
     } else if (text === ')') {
       if (--depth < 0 || wantsOperand) return { reason: 'is not a valid STIX pattern' };
@@ -75,7 +76,9 @@ function valuesOf(
   let at = start;
   let path = begun;
   while (path.length < longestPath && path.endsWith('.') && tokens[at]?.kind === 'string') path += tokens[at++]!.text;
-  const operator = tokens[at++]?.text.toUpperCase();
+  const after = tokens[at++];
+  if (after?.kind !== 'word' || '[](),'.includes(after.text)) return { reason: 'is not a valid STIX pattern' };
+  const operator = after.text.toUpperCase();
   const values: string[] = [];
   if (operator === 'IN') {
     if (tokens[at++]?.text !== '(') return { reason: 'is not a valid STIX pattern' };
@@ -91,7 +94,7 @@ function valuesOf(
     const value = tokens[at++];
     if (value === undefined) return { reason: 'is not a valid STIX pattern' };
     values.push(value.text);
-  } else return { reason: `compares with ${(operator ?? 'nothing').slice(0, 40)}, which is not supported` };
+  } else return { reason: `compares with ${operator.slice(0, 40)}, which is not supported` };
   const comparisons: Comparison[] = supportedPaths.has(path)
     ? values.map((value) => ({ value }))
     : [{ unsupported: `uses ${path.slice(0, 80)}, which events do not contain` }];
