@@ -115,7 +115,7 @@ const kinds: ReadonlyMap<unknown, DnsRecord['kind']> = new Map<unknown, DnsRecor
 function kindOf(d: JsonObject, turned: boolean, answered: boolean): DnsRecord['kind'] {
   const type = single(dnsType(d));
   const given = type === undefined ? (answered ? 'transaction' : 'query') : kinds.get(type);
-  if (given === undefined) return reject('dns.type', `is ${named(type)}, not query or answer`);
+  if (given === undefined) return reject('dns.type', `is ${named(type)}, not one of ${[...kinds.keys()].join(', ')}`);
   return turned && given === 'transaction' ? 'response' : given;
 }
 

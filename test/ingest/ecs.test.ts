@@ -306,6 +306,11 @@ describe('DNS in ECS', () => {
   ])('is rejected for its %s', (field, document) => {
     expect(parse([document]).answer).toMatchObject({ rejected: 1, errors: [{ field }] });
   });
+
+  it('is rejected with the accepted types, if its type is another', () => {
+    const reason = 'is "other", not one of query, request, answer, response';
+    expect(parse([dns({ type: 'other' })]).answer).toMatchObject({ errors: [{ reason }] });
+  });
 });
 
 describe('ECS documents', () => {
