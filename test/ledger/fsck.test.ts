@@ -382,6 +382,20 @@ describe('damage is reported', () => {
     expect(report.findings.filter(({ code }) => code === 'entry_altered')).toHaveLength(100);
   });
 
+  test.each([
+    ['1 entry', 1],
+    ['2 entries', 2],
+  ])('for a log of %s whose heads were removed', async (all, size) => {
+    const log = await logOf(size);
+    await tamper(log, 'heads', (rows) => void rows.clearSync());
+    const { findings } = await fsck({ dataDir: log.dataDir });
+    const messages = new Map(findings.map(({ code, message }) => [code, message]));
+    expect(messages.get('head_missing')).toBe(`the log has ${all}, but no signed head`);
+    expect(messages.get('entry_beyond')).toBe(
+      `the log has ${all}, up to index ${size - 1}, beyond the last head of 0 leaves`,
+    );
+  });
+
   test('for an entry with an invalid signature, only if signatures are checked', async () => {
     const forged = await forgedEntry();
     expect(await fsck({ dataDir: forged })).toMatchObject({ ok: true });

@@ -343,8 +343,9 @@ class LogCheck {
       beyond += 1;
     }
     if (beyond === 0) return;
-    if (size === 0) this.#findings.add('head_missing', `${beyond} entries without any signed head`);
-    const message = `${beyond} entries, up to index ${last}, are beyond the last head of ${size} leaves`;
+    const entries = `the log has ${beyond} ${beyond === 1 ? 'entry' : 'entries'}`;
+    if (size === 0) this.#findings.add('head_missing', `${entries}, but no signed head`);
+    const message = `${entries}, up to index ${last}, beyond the last head of ${size} leaves`;
     this.#findings.add('entry_beyond', message, size, beyond);
   }
 
