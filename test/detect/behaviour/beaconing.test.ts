@@ -171,13 +171,12 @@ describe('the beaconing detector', () => {
   it('counts no connections of busy pairs as late', () => {
     const busy = new BeaconingDetector();
     const deep = function* () {
-      for (let i = 0; i < 40_000; i++)
-        for (let hour = 0; hour < 1; hour++)
-          yield aFlow({
-            dst: `198.18.0.${i % 200}`,
-            time: start + Math.floor(i / 200) * 3000,
-            srcBytes: 300 + i,
-          });
+      for (let i = 0; i < 200 * 1.5 * beaconing.keptPerHour; i++)
+        yield aFlow({
+          dst: `198.18.0.${i % 200}`,
+          time: start + Math.floor(i / 200) * 3000,
+          srcBytes: 300 + i,
+        });
     };
     detectionsOf(busy, deep());
     expect(busy.dropped.late).toBe(0);
