@@ -30,18 +30,10 @@ test.each(named.map(({ path }) => [path]))(
   async (path) => {
     const { status, details } = await errorOf(path.replaceAll(/:[a-z_]+/g, '01900000-0000-7000-8000-00000000000f'));
     const parameter = /:([a-z_]+)(?!.*:)/.exec(path)![1];
-    if (status === 404)
-      expect(details).toEqual(expect.objectContaining({ field: parameter, reason: expect.any(String) }));
-    else expect([200, 400]).toContain(status);
+    expect(status).toBe(404);
+    expect(details).toEqual(expect.objectContaining({ field: parameter, reason: expect.any(String) }));
   },
 );
-
-test('more than eight paths with an unknown identifier return 404', async () => {
-  const statuses = await Promise.all(
-    named.map(({ path }) => errorOf(path.replaceAll(/:[a-z_]+/g, '01900000-0000-7000-8000-00000000000f'))),
-  );
-  expect(statuses.filter(({ status }) => status === 404).length).toBeGreaterThan(8);
-});
 
 test('errors of bodies, headers and versions name the invalid part', async () => {
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
