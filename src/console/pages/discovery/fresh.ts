@@ -1,4 +1,4 @@
-import type { ScanRow } from './scans.ts';
+import type { Scan, ScanRow } from './scans.ts';
 
 /**
  * Counts live scans that are missing from the list because they were requested after it was fetched; scans on later
@@ -15,3 +15,11 @@ export function freshCount(
     ({ id, attributes }) => !listed.has(id) && (!list.hasMore || Date.parse(attributes.requested_at) > list.fetchedAt),
   ).length;
 }
+
+type State = Pick<Scan, 'status' | 'progress'>;
+
+/** Returns whether a state of a scan precedes its known state, as in a response that arrives after live data. */
+export const isOlder = (scan: State, known: State): boolean => advance(scan) < advance(known);
+
+const advance = ({ status, progress }: State): number =>
+  status === 'queued' ? -1 : status === 'running' ? progress.probes_done : Number.POSITIVE_INFINITY;

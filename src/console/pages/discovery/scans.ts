@@ -5,6 +5,7 @@ import { again } from '../../state/answers.ts';
 import { useChannel } from '../../state/live.ts';
 import { api } from '../../state/session.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
+import { isOlder } from './fresh.ts';
 import { type Sample, withSample } from './pace.ts';
 
 export type ScanRow = ListItem<'listScans'>;
@@ -30,8 +31,7 @@ export function useLiveScans(): LiveScans {
   const sampledId = useRef<string | undefined>(undefined);
   const put = (scan: ScanRow) => {
     const known = scans.peek().get(scan.id);
-    // A response may arrive after newer live data.
-    if (known !== undefined && isOver(known.attributes) && !isOver(scan.attributes)) return;
+    if (known !== undefined && isOlder(scan.attributes, known.attributes)) return;
     const others = [...scans.peek()].filter(([id]) => id !== scan.id).slice(1 - maxKept);
     scans.value = new Map([...others, [scan.id, scan]]);
     if (scan.attributes.status !== 'running') return;
