@@ -112,7 +112,9 @@ export class Rollups implements TransactionalState {
       this.#waiting.bytes += cells.length;
       this.#overflows += overflows;
       const known = this.#state.received;
-      if (received > known || known > this.#now() + limits.maxClockJumpMs) this.#putState({ ...this.#state, received });
+      const isAhead = known > this.#now() + limits.maxClockJumpMs;
+      // Counts of assets and services alone have no time of receipt.
+      if (received > known || (isAhead && received > 0)) this.#putState({ ...this.#state, received });
     }
     const { rows, bytes } = this.#waiting;
     if (rows > limits.maxRollupDeltas || bytes > limits.maxRollupDeltaBytes) this.#addToBuckets();

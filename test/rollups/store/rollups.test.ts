@@ -428,6 +428,17 @@ test('alerts that an older version counted by the time raised are recounted by t
   expect(totals).toEqual([1, 2, 3]);
 });
 
+test('the time of receipt of the newest event is kept when only assets change while the clock is behind', async () => {
+  const { store, reader, clock } = opened({ home: ['10.0.0.0/8'] });
+  const record = networkRecord({ timestamp: start, src_ip: '10.0.0.1', state: 'closed', direction: 'outbound' });
+  await store.commit(batchOf([], { blocks: blocksOf([record], [], start) }));
+  clock.now -= 2 * hour;
+  const [asset] = resources<Asset>(reader.listAssets({ ...newest, sort: 'first_seen' }));
+  await store.removeAsset(asset!.id);
+  const { ingest } = dashboard(reader, { window: '24h', now: start });
+  expect(ingest.last_received_at).toBe(new Date(start).toISOString());
+});
+
 test('without events all figures are zero', () => {
   const { reader, clock } = opened();
   for (const window of windows) {
