@@ -112,9 +112,11 @@ describe('a change', () => {
     },
   );
 
-  test('leaves the alert readable by its id in upper case', async () => {
-    const { reader, id } = await alertThatIs();
-    expect(reader.getAlert(id.toUpperCase())).toBeDefined();
+  test('by an id in upper case is stored, and can be read by that id', async () => {
+    const { store, reader, id } = await alertThatIs();
+    const { alert } = await store.changeAlert(id.toUpperCase(), { assignee: 'ana' }, analyst);
+    expect(alert).toMatchObject({ id, assignee: 'ana' });
+    expect(reader.getAlert(id.toUpperCase())).toMatchObject({ assignee: 'ana' });
   });
 
   test('that overrides the AI verdict is stored and logged', async () => {
