@@ -46,7 +46,7 @@ quorum X-and-Y
 
 describe('a policy', () => {
   test('has logs, witnesses with their URLs, and a quorum', () => {
-    const { logs, witnesses } = parse(example);
+    const { logs, witnesses, quorum } = parse(example);
     expect(logs.map(({ key, url }) => [key.name, url])).toEqual([['example.org/log', 'https://log.example.org']]);
     expect(witnesses.map(({ name, url }) => [name, url])).toEqual([
       ['X1', 'https://x1.example.org/witness'],
@@ -55,6 +55,16 @@ describe('a policy', () => {
       ['Y1', undefined],
       ['Y2', undefined],
     ]);
+    const members = (from: number, to: number) =>
+      witnesses.slice(from, to).map((witness) => ({ kind: 'witness', witness }));
+    expect(quorum).toEqual({
+      kind: 'group',
+      threshold: 2,
+      members: [
+        { kind: 'group', threshold: 2, members: members(0, 3) },
+        { kind: 'group', threshold: 1, members: members(3, 5) },
+      ],
+    });
   });
 
   test.for([
@@ -97,12 +107,15 @@ describe('a policy', () => {
     expect(faultOf(Buffer.from(`witness \xff ${vkey(1)}\n# \xe9\nquorum \xff\n`, 'latin1'))).toBe('none');
   });
 
-  test('accepts 32 witnesses and 32 groups, as the specification requires, and rejects files above the limits', () => {
-    const many = (n: number) =>
-      Array.from({ length: n }, (_, i) => `witness w${i} ${vkey(i)}\ngroup g${i} any w${i}\n`).join('') +
-      'quorum none\n';
-    expect(faultOf(many(32))).toBe('none');
-    expect(faultOf(many(limits.maxPolicyLines + 1))).toMatch(/^too_large /);
+  test('accepts the maximum number of logs, witnesses and groups, at least 32 as specified, and rejects more', () => {
+    const most = limits.maxPolicyLines;
+    expect(most).toBeGreaterThanOrEqual(32);
+    const log = (i: number) => `log ${vkey(i, 1)}\n`;
+    const group = (i: number) => `group g${i} any w${i}\n`;
+    const many = (line: (i: number) => string) => Array.from({ length: most }, (_, i) => line(i)).join('');
+    const full = many(log) + many(w) + many(group);
+    expect(faultOf(`${full}quorum none\n`)).toBe('none');
+    for (const line of [log, w, group]) expect(faultOf(full + line(most))).toBe(`too_large ${3 * most + 1}`);
     expect(faultOf(new Uint8Array(limits.maxPolicyBytes + 1))).toBe('too_large 0');
   });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -312,7 +312,7 @@ describe('the state of a witness', () => {
     for (let i = 0; i < 2; i++) await expect(WitnessState.open(path, undefined)).rejects.toThrow(/is damaged/);
   });
 
-  test('a damaged or inconsistent key file prevents the start', async () => {
+  test('a missing, damaged or inconsistent key file prevents the start', async () => {
     const log = new TestLog(origin);
     const { url, path, stop } = await startWitness(log);
     await post(url, log.request(0, 5));
@@ -323,6 +323,10 @@ describe('the state of a witness', () => {
       writeFileSync(join(path, 'key.json'), text);
       await expect(WitnessState.open(path, undefined)).rejects.toThrow(/key\.json is damaged/);
     }
+    rmSync(join(path, 'key.json'));
+    // A new key would not be the key of the cosigned checkpoint.
+    await expect(WitnessState.open(path, 'witness.example/w1')).rejects.toThrow(/key\.json is missing/);
+    expect(readdirSync(path)).not.toContain('key.json');
   });
 });
 
