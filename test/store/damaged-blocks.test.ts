@@ -46,6 +46,13 @@ function flip(value: Buffer, bit: number): Buffer {
   return flipped;
 }
 
+/** Appends a block of this many rows, all received on one day. */
+function appendSmall(store: EventStore, rows: number): void {
+  const builder = new BlockBuilder('network', Date.UTC(2026, 0, 20));
+  for (const record of records.slice(0, rows)) builder.add(record);
+  store.append(builder.finish());
+}
+
 interface Event {
   readonly id: string;
 }
@@ -173,6 +180,22 @@ test('visiting some columns sets a block aside only if one of these columns is d
   });
 });
 
+test('a merge sets a damaged block aside, and does not join the blocks around it', () => {
+  undone(() => {
+    const store = new EventStore(env);
+    for (let n = 0; n < 13; n++) appendSmall(store, 7);
+    const key = [0, 269, 2 * columnIndex.network.get('timestamp')!];
+    parts.putSync(key, flip(Buffer.from(parts.get(key)!), 5));
+    while (store.mergeSmall('network'));
+    expect(store.damage('network')).toMatchObject([{ firstSeq: 269, rows: 7 }]);
+    const left = [...store.rows('network', 241)].map(({ block }) => [block.firstSeq, block.rows]);
+    expect(left).toEqual([
+      [241, 28],
+      [276, 56],
+    ]);
+  });
+});
+
 test('retention skips a block that was set aside, and removes the block together with the next block', () => {
   undone(() => {
     const [, , third] = [...headers.getKeys()];
@@ -210,13 +233,8 @@ test('the scrub finds nothing while blocks are merged and removed', () => {
     const parts = { blocks: store.blockStore, tables: openTables(env), isWriter: true, now: () => 0 };
     const scrub = new StoreScrub({ ...parts, onSetAside: () => store.reload() });
     for (let steps = 0; steps < 5; steps++) scrub.step();
-    const small = (n: number) => {
-      const builder = new BlockBuilder('network', Date.UTC(2026, 0, 20));
-      for (const record of records.slice(0, n)) builder.add(record);
-      store.append(builder.finish());
-    };
     for (let n = 0; n < 20; n++) {
-      small(7);
+      appendSmall(store, 7);
       scrub.step();
       if (n === 9) while (store.mergeSmall('network'));
       if (n === 12) store.dropOldest('network');
@@ -228,7 +246,7 @@ test('the scrub finds nothing while blocks are merged and removed', () => {
     const heads = () => [...headers.getKeys()].map(([, seq]) => seq!);
     const before = heads();
     scrub.state = { ...scrub.state, passEndedAt: undefined, part: 0, next: before.at(-1) };
-    for (let n = 0; n < 9; n++) small(300);
+    for (let n = 0; n < 9; n++) appendSmall(store, 300);
     while (store.mergeSmall('network'));
     expect(heads()).not.toContain(before.at(-1));
     while (scrub.state.passEndedAt === undefined) scrub.step();
