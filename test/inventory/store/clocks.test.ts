@@ -20,6 +20,7 @@ async function times(changes: Partial<NetworkRecord>, sightings: Parameters<type
 }
 
 const iso = (ms: number) => new Date(ms).toISOString();
+const farFuture = Date.UTC(9999, 11, 31);
 const latest = iso(start + limits.maxClockLeadMs);
 
 test.each([1e300, 8.7e15, 1e9])(
@@ -32,13 +33,25 @@ test.each([1e300, 8.7e15, 1e9])(
 
 test('a connection in the future counts as seen at the latest allowed time', async () => {
   const seen = { first_seen: latest, last_seen: latest };
-  expect(await times({ timestamp: Date.UTC(9999, 11, 31) })).toEqual({ asset: seen, service: seen });
+  expect(await times({ timestamp: farFuture })).toEqual({ asset: seen, service: seen });
 });
 
-test('a service record from the future counts as seen at the latest allowed time, next to a name record', async () => {
-  const at = Date.UTC(9999, 11, 31);
-  const service = { kind: 'service', ip: '10.0.0.1', port: 22, transport: 'tcp', at } as const;
-  const name = { kind: 'name', ip: '10.0.0.1', name: 'pinned', from: 'dns', at } as const;
+test('a service record from the future counts as seen at the latest allowed time', async () => {
+  const service = { kind: 'service', ip: '10.0.0.1', port: 22, transport: 'tcp', at: farFuture } as const;
   const seen = { first_seen: iso(start - 1000), last_seen: latest };
-  expect(await times({}, { sightings: [service, name] })).toMatchObject({ service: seen });
+  expect(await times({}, { sightings: [service] })).toMatchObject({ service: seen });
+});
+
+test('a name record from the future does not remain the newest name, and does not change when the asset was seen', async () => {
+  const { store, reader, clock } = opened();
+  const name = (text: string, at: number) => ({ kind: 'name', ip: '10.0.0.1', name: text, from: 'dhcp', at }) as const;
+  const sightings = [name('before', start - 500), name('pinned', farFuture)];
+  await store.commit(batch([ssh({ timestamp: start - 1000 })], { sightings }));
+  clock.now = start + limits.maxClockLeadMs + 1;
+  await store.commit(batch([], { sightings: [name('later', clock.now)] }));
+  const [asset] = resources<Asset>(reader.listAssets(everything));
+  expect(asset?.attributes).toMatchObject({
+    hostnames: ['later', 'pinned', 'before'],
+    last_seen: iso(start - 1000),
+  });
 });
