@@ -94,17 +94,38 @@ describe('the lines of a bulk body', () => {
     expect(items.json.byteLength).toBe('{"create":{"status":400}},'.length * limits.maxBulkItems - 1);
   });
 
-  it('any input gets a result for each item, or is rejected completely', () => {
-    const line = fc.oneof(
-      fc.constantFrom('{"index":{}}', '{"create":{"_id":"a"}}', '{"delete":{"_id":"a"}}', good, other, '', '{', '\r'),
-      fc.json(),
-      fc.string(),
-    );
+  const line = fc.oneof(
+    fc.constantFrom('{"index":{}}', '{"create":{"_id":"a"}}', '{"delete":{"_id":"a"}}', good, other, '', '{', '\r'),
+    fc.json(),
+    fc.string(),
+  );
+  const lineEnd = fc.constantFrom('\n', '\r\n');
+  const result = /^(create|index|update|delete) (200|201|400)$/;
+
+  it('any input gets results of a known form, or is rejected completely', () => {
     fc.assert(
-      fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), (lines, end) => {
+      fc.property(fc.array(line), lineEnd, (lines, end) => {
         const answer = whole(lines.join(end)) as string[];
         if (answer[0] === 'INVALID_REQUEST') expect(answer[1]).toBe('body');
-        else for (const item of answer) expect(item).toMatch(/^(create|index|update|delete) (200|201|400)$/);
+        else for (const item of answer) expect(item).toMatch(result);
+      }),
+    );
+  });
+
+  it('each item gets a result, in order, whatever its document is', () => {
+    const item = fc.tuple(
+      fc.constantFrom('index', 'create', 'update', 'delete'),
+      line,
+      fc.constantFrom('', '\n', ' \n'),
+    );
+    fc.assert(
+      fc.property(fc.array(item), lineEnd, (items, end) => {
+        const lines = items.flatMap(([action, document, blank]) => [
+          `${blank}{"${action}":{}}`,
+          ...(action === 'delete' ? [] : [document]),
+        ]);
+        const results = (whole(lines.join(end)) as string[]).map((item) => result.exec(item)?.[1]);
+        expect(results).toEqual(items.map(([action]) => action));
       }),
     );
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ParsedGroups, parseBodies } from '../../src/ingest/parse-bodies.ts';
 import type { IngestInput } from '../../src/ingest/parse-body.ts';
-import { IngestPipeline } from '../../src/ingest/pipeline.ts';
+import { IngestPipeline, type ParsedShare } from '../../src/ingest/pipeline.ts';
 import { limits } from '../../src/limits.ts';
 import { opened } from '../store/opened.ts';
 import { detectors } from './ingesting.ts';
@@ -9,8 +9,8 @@ import { detectors } from './ingesting.ts';
 const line =
   '{"ts":1767000000.5,"uid":"C1","id.orig_h":"10.0.0.1","id.orig_p":1,"id.resp_h":"192.0.2.1","id.resp_p":443,"proto":"tcp","conn_state":"SF"}';
 
-function input(lines = 1): IngestInput {
-  const bytes = new Uint8Array(Buffer.from(`${line}\n`.repeat(lines)));
+function input(lines = 1, text = line): IngestInput {
+  const bytes = new Uint8Array(Buffer.from(`${text}\n`.repeat(lines)));
   const base = { mediaType: 'ndjson', receivedAt: 0, home: [], digest: false } as const;
   return { pieces: [bytes.buffer], length: bytes.length, ...base };
 }
@@ -138,26 +138,37 @@ test('a body beyond the limit of queued bodies is rejected, and its buffer stays
   expect(await Promise.all(answers)).toHaveLength(limits.maxQueuedBodies + 1);
 });
 
-test('after the store rejects a group, the next bodies are stored separately', async () => {
-  let free = 2 ** 40;
-  const { pipeline, tasks, stored } = threads(1, { freeBytes: () => free });
-  const first = [1, 2, 3].map((lines) => pipeline.add(input(lines)));
-  tasks[0]!.end();
-  const alone = await first[0]!;
-  expect((await alone.stored).answer.accepted).toBe(1);
-  free = 0;
-  tasks[1]!.end();
-  const group = await Promise.all(first.slice(1));
-  for (const { stored: share } of group) await expect(share).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  free = 2 ** 40;
-  const again = [2, 3, 4].map((lines) => pipeline.add(input(lines)));
+test('after the store rejects a group, the next bodies are stored separately, and only the body at fault is rejected', async () => {
+  // The alert must be logged, and the outbox has no room.
+  const { pipeline, tasks, stored } = threads(1, { maxOutboxRows: 0 });
+  const alert = JSON.stringify({
+    timestamp: '2025-11-21T00:00:00Z',
+    event_type: 'alert',
+    ...{ src_ip: '192.0.2.1', src_port: 443, dest_ip: '10.0.0.1', dest_port: 1, proto: 'TCP' },
+    alert: { signature_id: 1, signature: 'x', category: 'x', severity: 1, action: 'allowed' },
+  });
+  const outcomes = (bodies: readonly Promise<ParsedShare>[]) =>
+    Promise.all(
+      bodies.map(async (body) =>
+        (await body).stored.then(
+          ({ answer }) => answer.accepted,
+          ({ code }) => code,
+        ),
+      ),
+    );
+  const first = [pipeline.add(input(1)), pipeline.add(input(2)), pipeline.add(input(1, alert))];
+  for (let task = 0; task < 2; task++) {
+    tasks[task]!.end();
+    await settled();
+  }
+  expect(await outcomes(first)).toEqual([1, 'UNAVAILABLE', 'UNAVAILABLE']);
+  const again = [pipeline.add(input(2)), pipeline.add(input(1, alert)), pipeline.add(input(4))];
   for (let task = 2; task < 5; task++) {
     tasks[task]!.end();
     await settled();
   }
-  expect(tasks.map(({ sizes }) => sizes)).toEqual([[1], [2, 3], [2], [3], [4]]);
-  const shares = await Promise.all((await Promise.all(again)).map((body) => body.stored));
-  expect(shares.map(({ answer }) => answer.accepted)).toEqual([2, 3, 4]);
+  expect(tasks.map(({ sizes }) => sizes.map(Math.floor))).toEqual([[1], [2, 1], [2], [1], [4]]);
+  expect(await outcomes(again)).toEqual([2, 'UNAVAILABLE', 4]);
   await settled();
-  expect(stored).toEqual([1, 2, 3, 4]);
+  expect(stored).toEqual([1, 2, 4]);
 });
