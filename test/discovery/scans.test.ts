@@ -7,7 +7,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import type { ScanUpdate, StoredScan } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
-import { type Opened, opened } from '../store/opened.ts';
+import { everything, type Opened, opened } from '../store/opened.ts';
 import { greeter, type Listening, listen, tarpit } from './servers.ts';
 
 interface Queue extends Opened {
@@ -226,15 +226,35 @@ describe('a restart', () => {
 
   test('keeps findings, because they are stored while the scan runs', async () => {
     const open = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
-    const { scans, reader } = queue();
+    const parts = opened();
+    let crashed = false;
+    const throwIfCrashed = () => {
+      if (crashed) throw new Error('the service has crashed');
+    };
+    const store: ScansOptions['store'] = {
+      async saveScan(...scan) {
+        throwIfCrashed();
+        return parts.store.saveScan(...scan);
+      },
+      async recordScan(...hosts) {
+        throwIfCrashed();
+        return parts.store.recordScan(...hosts);
+      },
+    };
+    const { scans, reader } = queue({ store }, parts);
     // The scan probes one host after the other, five per second.
     const { id } = await scans.start({ targets: ['127.0.0.0/25'], ports: String(open.port), rate: 5 }, 'ana');
     const found = () => reader.getScan(id)?.result;
     while (reader.getScan(id)?.status !== 'running') await delay(5);
     expect(found()).toMatchObject({ assets_created: 0 });
     while ((found()?.assets_created ?? 0) === 0) await delay(20);
-    expect(reader.getScan(id)?.status).toBe('running');
+    crashed = true;
     await scans.close();
+    expect(reader.getScan(id)?.status).toBe('running');
+    await queue({}, parts).scans.recover();
+    expect(reader.getScan(id)).toMatchObject({ status: 'failed', error: cutShort });
+    expect(found()?.assets_created).toBeGreaterThan(0);
+    expect(reader.listAssets(everything).total).toBeGreaterThan(0);
   });
 
   test('that is orderly marks the running scan as failed immediately, and keeps queued scans', async () => {
