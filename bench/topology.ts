@@ -119,6 +119,7 @@ async function manyEdges(edges: number): Promise<BenchRow[]> {
     app: 'ssl',
     connections: 1,
     isFirst: true,
+    isFirstAnswered: true,
     bytes: 1000,
     first: Date.UTC(2026, 0, 1),
     last: 0,

@@ -61,6 +61,7 @@ export function factOf(flow: PlainFlow): FlowFact {
   return {
     ...flow,
     isFirst: flow.connections === 1,
+    isFirstAnswered: flow.answered && flow.connections === 1,
     srcs: listOf(flow.src),
     dsts: listOf(flow.dst),
     src: 0,

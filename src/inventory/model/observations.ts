@@ -139,6 +139,7 @@ export class Observations {
         const isHostsFirst = isFirstAnswered && dstHome && isHostAddress(dsts, dst);
         fact.connections = isFirst || isHostsFirst ? 1 : 0;
         fact.isFirst = isFirst;
+        fact.isFirstAnswered = isFirstAnswered;
         fact.bytes = newBytes;
         fact.first = first;
         // The end is limited by the time of receipt, because a later end would make any number of bytes
@@ -293,6 +294,7 @@ function emptyFact(): FlowFact {
     app: undefined,
     connections: 1,
     isFirst: true,
+    isFirstAnswered: false,
     bytes: 0.5,
     first: 0.5,
     last: 0.5,

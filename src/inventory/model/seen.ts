@@ -63,6 +63,8 @@ export interface FlowFact {
   connections: number;
   /** Whether this is the first report of the connection. */
   isFirst: boolean;
+  /** Whether this is the first report that shows that the responder answered. */
+  isFirstAnswered: boolean;
   /** IP bytes in both directions beyond the bytes of earlier reports of the connection. */
   bytes: number;
   /** Start of the connection, epoch milliseconds. */

@@ -49,7 +49,7 @@ export class IntelFold implements FlowConsumer {
 
   flow(fact: Readonly<FlowFact>): void {
     const row = this.#row++;
-    if (this.#matcher.isEmpty || (!fact.isFirst && fact.connections === 0)) return;
+    if (this.#matcher.isEmpty || !(fact.isFirst || fact.isFirstAnswered)) return;
     const { srcs, dsts, src, dst, srcHome, dstHome } = fact;
     const isBadDst = !dstHome && this.#dsts.has(dsts, dst);
     const isBadSrc = !srcHome && this.#srcs.has(srcs, src);
