@@ -284,15 +284,18 @@ describe('a flood', () => {
     expect(namesOf(next, 'sources')).toBe(10);
   });
 
-  test('does not suppress an alert that a user reopened', async () => {
-    const there = opened({ home });
-    await commit(there, flood(40), 4);
-    const [one] = alertsOf(there, 'suppressed');
-    await there.store.changeAlert(one!.id, { status: 'in_progress' }, analyst);
-    await commit(there, flood(40), 4);
-    expect(there.reader.getAlert(one!.id)).toMatchObject({ status: 'in_progress', count: 2 });
-    expect(there.reader.getAlert(one!.id)).not.toHaveProperty('folded_into');
-  });
+  test.for([[['in_progress']], [['in_progress', 'new']]] as const)(
+    'does not suppress an alert that a user set to %j',
+    async ([statuses]) => {
+      const there = opened({ home });
+      await commit(there, flood(40), 4);
+      const [one] = alertsOf(there, 'suppressed');
+      for (const status of statuses) await there.store.changeAlert(one!.id, { status }, analyst);
+      await commit(there, flood(40), 4);
+      expect(there.reader.getAlert(one!.id)).toMatchObject({ status: statuses.at(-1), count: 2 });
+      expect(there.reader.getAlert(one!.id)).not.toHaveProperty('folded_into');
+    },
+  );
 });
 
 describe('a flood from many rules of one source', () => {

@@ -108,9 +108,9 @@ describe('an alert', () => {
     expect(await find(there, { domain: 'a.example.org' })).toMatchObject(isNew);
   });
 
-  test.for([['in_progress'], ['suppressed'], ['in_progress', 'new']] as const)(
-    'whose status a user set to %s keeps that status when a silence matches, unless the user reset the status to new',
-    async (statuses) => {
+  test.for([[['in_progress']], [['suppressed']], [['in_progress', 'new']]] as const)(
+    'whose status a user set to %j keeps that status when a silence matches, unless the user reset the status to new',
+    async ([statuses]) => {
       const there = opened();
       const first = await find(there);
       for (const status of statuses) await there.store.changeAlert(first.id, { status }, analyst);
