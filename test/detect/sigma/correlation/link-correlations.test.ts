@@ -78,9 +78,11 @@ describe('names in a correlation', () => {
     expect(keys(result.refused.map((one) => one.document))).toEqual([`level_${depth}`]);
   });
 
-  it('shared by two correlations cause one of the two correlations to be rejected', () => {
-    const result = linkCorrelations([rule('alpha')], [counting('same', ['alpha']), counting('same', ['alpha'])]);
-    expect([result.correlations.length, result.refused.length]).toEqual([1, 1]);
+  it('shared by two correlations cause the second correlation to be rejected', () => {
+    const documents = [counting('same', ['alpha']), counting('same', ['beta'])];
+    const result = linkCorrelations([rule('alpha'), rule('beta')], documents);
+    expect(result.correlations.map((one) => one.rules)).toEqual([['alpha']]);
+    expect(reasons(result)).toEqual({ same: ["is 'same', which an earlier correlation already uses"] });
   });
 });
 
