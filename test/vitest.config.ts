@@ -17,6 +17,7 @@ const slow = ['system', 'scripts', 'cli', 'backup'];
  * processes end.
  */
 const together = [
+  [...slow, 'bench', 'crypto', 'docs', 'interop', 'service', 'sketch', 'ssh-agent', 'timestamps'],
   ['alerts/triage'],
   ['store', '*/store', 'alerts', 'database'],
   ['http'],
