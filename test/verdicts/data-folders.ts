@@ -70,12 +70,12 @@ export class DataFolders {
     writeFileSync(join(served.folder, 'config.json'), '{"http.drain_ms": 5000}\n');
     await served.tamper(changePolicy('auditor'));
     await addAlerts(served, 0);
-    await served.append(400, 'backup.created'); // entries that siem.mdb does not cause
+    await served.append(270, 'backup.created'); // entries that siem.mdb does not cause
     const older = await served.snapshot();
     const cosigned = await cosignedOf(source, served.ledger);
     await served.tamper(changePolicy('analyst'));
     await addAlerts(served, 5);
-    await served.append(200, 'backup.created');
+    await served.append(40, 'backup.created');
     writeFileSync(join(served.folder, 'config.json'), '{"http.drain_ms": 6000}\n');
     await served.snapshot(); // restarts, which the journal records
     const now = await served.snapshot();
@@ -98,7 +98,7 @@ export class DataFolders {
     writeFileSync(join(other.folder, 'config.json'), '{"http.drain_ms": 7000}\n');
     await other.tamper(changePolicy('viewer'));
     await addAlerts(other, 1000);
-    await other.append(700, 'backup.created');
+    await other.append(400, 'backup.created');
     const paths = { older, now, rotated, other: await other.snapshot() };
     let days = 100;
     for (const folder of Object.values(paths)) {
