@@ -116,13 +116,17 @@ describe('a copied data folder', () => {
     expect(await checkAlerts(other)).toBe(6);
   });
 
-  test('continues the same life once the operator confirms that the folder was moved', async () => {
-    const { copy } = await copied();
+  test('continues the same life, with its keys, once the operator confirms that the folder was moved', async () => {
+    const { original, copy } = await copied();
     await recordMove({ dataDir: copy });
     const parts = await openParts(copy);
     expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
     expect((await parts.ledger.status()).regression).toBeUndefined();
     expect(readFileSync(join(copy, 'journal.ndjson'), 'utf8')).toContain('"event":"moved"');
+    await addAlerts(parts, 10, 1);
+    const [before, after] = [await publicOf(await openParts(original)), await publicOf(parts)];
+    expect([after.origin, [...after.keys.keys()]]).toEqual([before.origin, [...before.keys.keys()]]);
+    expect(after.heads.length).toBeGreaterThan(before.heads.length);
   });
 
   test.each([
