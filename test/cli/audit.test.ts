@@ -265,6 +265,20 @@ describe('candor audit', () => {
     expect(readFileSync(state, 'utf8')).toBe(altered);
   });
 
+  test('bypasses an outdated cache, as candor verify does', async () => {
+    const proxy = await CachingProxy.before(log.url);
+    onTestFinished(() => proxy.close());
+    await log.append(2);
+    await proxy.keep('/api/transparency/sth', '/.well-known/jwks.json');
+    await log.ledger.rotateKey('event-signing', 'system');
+    const audited = () => candor('audit', proxy.url, '--state', state, '--json');
+    expect(await audited()).toMatchObject({ json: { status: 'pinned' } });
+    proxy.serveKept = true;
+    expect(await audited()).toMatchObject({ code: exitCodes.ok, json: { status: 'unchanged' } });
+    const asked = ['verify', '--url', proxy.url, '--leaf-index', '1', '--pin', state, '--json'];
+    expect(await candor(...asked)).toMatchObject({ code: exitCodes.ok, json: { status: 'ok' } });
+  });
+
   test('reports invalid usage and an unreachable service', async () => {
     expect((await candor('audit')).code).toBe(exitCodes.usage);
     expect((await candor('audit', 'ftp://x')).code).toBe(exitCodes.usage);
@@ -394,18 +408,6 @@ describe('candor audit --watch', () => {
     await proxy.keep(...paths);
     expect(await watched.line(3)).toMatchObject({ code: 'ROLLBACK' });
     expect(await watched.ended).toBe(exitCodes.misbehaviour);
-  });
-
-  test('bypasses an outdated cache, as candor verify does', async () => {
-    const proxy = await CachingProxy.before(log.url);
-    onTestFinished(() => proxy.close());
-    await log.append(2);
-    await proxy.keep('/api/transparency/sth', '/.well-known/jwks.json');
-    await log.ledger.rotateKey('event-signing', 'system');
-    expect((await candor('audit', proxy.url, '--state', state)).code).toBe(exitCodes.ok);
-    proxy.serveKept = true;
-    const asked = ['verify', '--url', proxy.url, '--leaf-index', '1', '--pin', state, '--json'];
-    expect(await candor(...asked)).toMatchObject({ code: exitCodes.ok, json: { status: 'ok' } });
   });
 
   test('reports an old head without ending; a signal ends the watch successfully', async () => {
