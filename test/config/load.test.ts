@@ -274,7 +274,7 @@ test('every default is accepted by its reader, and matches its schema', () => {
   }
 });
 
-test('limits cannot be raised: the defaults are the maxima of the limits table', () => {
+test('limits can be lowered, but not raised: the defaults are the maxima of the limits table', () => {
   const table = {
     'limits.max_body_bytes': limits.maxBodyBytes,
     'limits.max_json_body_bytes': limits.maxJsonBodyBytes,
@@ -284,6 +284,8 @@ test('limits cannot be raised: the defaults are the maxima of the limits table',
   } as const;
   for (const [name, limit] of Object.entries(table)) {
     expect(settings[name as keyof typeof table].default).toBe(limit);
-    expect(refusal({ [variableOf(name as SettingName)]: String(limit + 1) })).toContain(name);
+    const variable = variableOf(name as SettingName);
+    expect(refusal({ [variable]: String(limit + 1) })).toContain(name);
+    expect(loadConfig({ [variable]: String(limit - 1) })).toMatchObject({ [name]: limit - 1 });
   }
 });
