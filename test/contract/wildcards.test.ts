@@ -21,7 +21,8 @@ test('an escaped text matches only the original text', () => {
   );
 });
 
-test('matching a pattern with thousands of stars does not take exponential time', () => {
-  const parts = wildcardParts(`${'a*'.repeat(5000)}b`);
-  expect(matchesParts('a'.repeat(4000), parts)).toBe(false);
+test('matching a pattern with many stars does not take exponential time', { timeout: 2000 }, () => {
+  // Backtracking would try 36!/(24! * 12!) = 1.3e9 combinations of positions and find no `c`.
+  const parts = wildcardParts(`${'a*'.repeat(12)}c*b`);
+  expect(matchesParts(`${'a'.repeat(36)}b`, parts)).toBe(false);
 });
