@@ -104,6 +104,17 @@ it.each([
 });
 
 describe('matching in linear time', () => {
+  /** Returns a text that counts how often its characters are read, and throws when a search backtracks. */
+  function countedText(text: string) {
+    let reads = 0;
+    const charCodeAt = (at: number) => {
+      // The character at which the state cache is full is read again.
+      if (++reads > text.length + 1) throw new Error('the search backtracks');
+      return text.charCodeAt(at);
+    };
+    return { text: { length: text.length, charCodeAt } as string, reads: () => reads };
+  }
+
   it.each([
     '(a+)+$',
     '(a|a)*b',
@@ -118,8 +129,11 @@ describe('matching in linear time', () => {
     '(a|b)*a(a|b){30}c',
   ])('is possible for %s', (pattern) => {
     const automaton = compile(pattern);
-    for (const unit of ['a', 'ab', 'aX', 'x', 'abba1'])
-      automaton.test(`${unit.repeat(limits.maxRegexTextLength / unit.length)}!`);
+    for (const unit of ['a', 'ab', 'aX', 'x', 'abba1']) {
+      const { text, reads } = countedText(`${unit.repeat(limits.maxRegexTextLength / unit.length)}!`);
+      automaton.test(text);
+      expect(reads()).toBeGreaterThan(0);
+    }
   });
 
   it('gives correct results after the state cache is full', () => {
