@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,6 +36,12 @@ describe.each([
     expect(Buffer.from((await read(written(10), 100)).bytes).toString()).toBe('x'.repeat(10));
     expect((await read(written(0), 10)).bytes).toHaveLength(0);
     await fails(written(11), 10, { problem: 'too_large' });
+  });
+
+  test('is not read completely if it is too large', async () => {
+    const path = written(1);
+    truncateSync(path, 2 ** 40); // a sparse file, larger than the memory
+    await fails(path, 10, { problem: 'too_large' });
   });
 
   test('may be from a file system that reports no size', async () => {
