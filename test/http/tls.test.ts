@@ -3,9 +3,11 @@ import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Budget } from '../../src/admission/budget.ts';
 import { Connections } from '../../src/admission/connections.ts';
+import type { Endpoint } from '../../src/http/endpoint.ts';
 import { data } from '../../src/http/reply.ts';
-import { eventually, get, serve, stopAll, untilClosed } from './serve.ts';
+import { echo, eventually, get, serve, stopAll, untilClosed } from './serve.ts';
 import { Authority, type Pair, temporaryFolder, withoutOpenssl } from './tls-certificates.ts';
 import { callTls } from './tls-client.ts';
 
@@ -27,11 +29,24 @@ describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
   });
   afterAll(() => folder.remove());
 
-  test('a large response is served completely over TLS', async () => {
-    const text = 'x'.repeat(4_000_000);
-    const { server } = await serve([get('/large', () => data(text))], { tls });
-    const { body } = await callTls(server.port, '/large', { ca });
+  test('large bodies of requests, responses and streams are transferred completely over TLS', async () => {
+    const parts = Array.from({ length: 40 }, (_, n) => Buffer.alloc(100_000, String(n % 10)));
+    const text = parts.join('');
+    const chunks = { next: async () => parts.shift(), close: () => undefined };
+    const returned: Endpoint = {
+      ...echo({ maxBytes: text.length, budget: new Budget(10 * text.length) }),
+      run({ body }) {
+        const received = Buffer.from(body!.bytes).toString();
+        body!.release();
+        return data(received);
+      },
+    };
+    const streamed = get('/stream', () => ({ kind: 'stream', mediaType: 'text/plain', chunks, headers: [] }));
+    const { server } = await serve([returned, streamed], { tls });
+    const post = { method: 'POST', headers: { 'content-type': 'text/plain' }, send: text };
+    const { body } = await callTls(server.port, '/echo', { ca, ...post });
     expect((JSON.parse(body) as { data: string }).data === text).toBe(true);
+    expect((await callTls(server.port, '/stream', { ca })).body === text).toBe(true);
   });
 
   test('browsers get Strict-Transport-Security over TLS only', async () => {
