@@ -123,8 +123,8 @@ describe.skipIf(!mayMount())('a volume that is full when the service starts', ()
     cpSync(join(folder, 'whole'), copy, { recursive: true });
     for (const name of lacking) rmSync(join(copy, name));
     const script =
-      'mount -t tmpfs -o size=48m none "$0" && cp -a "$1" "$0/data" && shift && ' +
-      '{ head -c 48m /dev/zero > "$0/of-somebody-else" 2>&-; exec "$@"; }';
+      'mount -t tmpfs -o size=96m none "$0" && cp -a "$1" "$0/data" && shift && ' +
+      '{ head -c 96m /dev/zero > "$0/of-somebody-else" 2>&-; exec "$@"; }';
     const volume = mkdtempSync(join(folder, 'mount-'));
     return startService({
       dataDir: join(volume, 'data'),
@@ -136,7 +136,7 @@ describe.skipIf(!mayMount())('a volume that is full when the service starts', ()
   test.each([
     ['a complete folder', []],
     ['a folder whose small files have to be written', ['format.json', 'policy.json']],
-  ])('%s is served read-only, with an explanation, and is healthy once there is free space', async (_, lacking) => {
+  ])('%s is served read-only, with an explanation, and accepts events once there is free space', async (_, lacking) => {
     const { service, others } = await start(lacking);
     expect(service.output.join('\n')).toContain('has 0 bytes free: events are refused below');
     expect((await call(service, 'getHealth')).body).toMatchObject({ status: 'degraded' });
@@ -150,6 +150,8 @@ describe.skipIf(!mayMount())('a volume that is full when the service starts', ()
       ((await call(service, 'getHealth')).body as { status: string }).status === 'ok' &&
       (await call(service, 'login', { json: { username: 'admin', password: adminPassword } })).status === 200;
     await expect.poll(isWell, { timeout: 60_000, interval: 500 }).toBe(true);
+    expect((await ingest(service)).status).toBe(200);
+    expect(await storedUids(service, viewer)).toHaveLength(20);
     expect(await service.stop()).toBe(0);
   });
 

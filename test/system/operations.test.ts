@@ -67,6 +67,8 @@ const dnsEvent = {
   kind: 'query',
   query: 'www.example.org',
 };
+/** A receipt that was issued. */
+let receipt: { readonly id: string };
 const absent = '018f0000-0000-7000-8000-000000000001';
 
 interface One {
@@ -413,7 +415,8 @@ describe('success', () => {
     const shown = JSON.parse(Buffer.from(answer.headers.get('candor-receipt')!, 'base64url').toString()) as {
       receipt: { id: string };
     };
-    const { data } = await ok<One>('getReceipt', { params: [shown.receipt.id] });
+    receipt = shown.receipt;
+    const { data } = await ok<One>('getReceipt', { params: [receipt.id] });
     expect(data.attributes).toMatchObject(shown);
   });
 
@@ -764,10 +767,11 @@ describe('administration', () => {
     expect(back.data.attributes).toMatchObject({ pending: {}, restart_required: false });
   });
 
-  test('the audit log has the changes of settings', async () => {
-    const list = async () =>
-      (await ok<Page>('listAuditRecords', { query: 'operation=updateConfig&outcome=success' })).data;
-    expect((await list()).map(({ attributes }) => attributes.operation)).toEqual(['updateConfig', 'updateConfig']);
+  test('the audit log has the changes of settings, with their caller', async () => {
+    const { data: caller } = await ok<One>('whoAmI');
+    const { data } = await ok<Page>('listAuditRecords', { query: 'operation=updateConfig&outcome=success' });
+    const record = { operation: 'updateConfig', actor: caller.id, actor_name: 'admin' };
+    expect(data.map(({ attributes }) => attributes)).toMatchObject([record, record]);
   });
 });
 
@@ -778,6 +782,13 @@ test('failed logins are rate limited, and the response has a Retry-After header'
     last = await call('login', { json });
   expect(failure(last).slice(0, 2)).toEqual([429, 'RATE_LIMITED']);
   expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
+});
+
+test('a receipt has a proof, once the log covers it', async () => {
+  const attributes = async () => (await ok<One>('getReceipt', { params: [receipt.id] })).data.attributes;
+  // The log covers receipts every ten seconds, which passed during the tests above.
+  await expect.poll(attributes, { interval: 500 }).toHaveProperty('proof');
+  expect(await attributes()).toMatchObject({ receipt, batch: { leaf_index: 0, tree_size: 1 }, proof: {} });
 });
 
 test('every operation responds in these tests with each of its success statuses, and only with possible statuses', () => {

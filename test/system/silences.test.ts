@@ -141,16 +141,21 @@ describe('a silence', () => {
     expect(seen[0]).not.toHaveProperty('silence_id');
   });
 
-  test('has an audit record of its creation, change and deletion', async () => {
-    const { id } = await ok('createSilence', { json: silence({ rule_id: ['1:2'] }) });
-    await ok('updateSilence', { params: [id], json: { reason: 'another' } });
-    await ask('deleteSilence', { params: [id] });
+  test('has audit records of its creation, change and deletion, with the user of each', async () => {
+    const json = { name: 'carla', kind: 'user', roles: ['analyst'], password: 'correct horse' };
+    await ok('createPrincipal', { token: admin, json });
+    const session = await ask('login', { json: { username: json.name, password: json.password } });
+    const token = (session.body as { access_token: string }).access_token;
+    const { id } = await ok('createSilence', { token, json: silence({ rule_id: ['1:2'] }) });
+    await ok('updateSilence', { token, params: [id], json: { reason: 'another' } });
+    await ask('deleteSilence', { token: admin, params: [id] });
     const operations = async () => {
       const query = `resource_id=${id}`;
       const { body } = await ask('listAuditRecords', { token: admin, query });
-      return (body as Page).data.map(({ attributes }) => attributes.operation).sort();
+      return (body as Page).data.map(({ attributes }) => `${attributes.operation} ${attributes.actor_name}`).sort();
     };
-    await expect.poll(operations, { timeout: 60_000 }).toEqual(['createSilence', 'deleteSilence', 'updateSilence']);
+    const expected = ['createSilence carla', 'deleteSilence admin', 'updateSilence carla'];
+    await expect.poll(operations, { timeout: 60_000 }).toEqual(expected);
   });
 });
 
