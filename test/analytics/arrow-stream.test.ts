@@ -132,7 +132,9 @@ test('lone surrogates in adjacent texts are replaced separately, and do not comb
 
 test('an item without a required attribute, or with an invalid time, causes an error', () => {
   const rows = rowsOfLines(encode([{ id: 'x', attributes: { time: 'noon' } }]));
-  expect(() => batchMessages([{ name: 'text', kind: 'text', nullable: false }], rows)).toThrow(/no text/);
+  expect(() => batchMessages([{ name: 'text', kind: 'text', nullable: false }], rows)).toThrow(
+    /text: missing in 1 of 1 items/,
+  );
   expect(() => batchMessages([{ name: 'time', kind: 'time', nullable: true }], rows)).toThrow(/noon/);
 });
 
