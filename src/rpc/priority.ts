@@ -1,4 +1,3 @@
-import { readlinkSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 
 /**
@@ -7,11 +6,9 @@ import { getPriority, setPriority } from 'node:os';
  */
 export function lowerPriority(steps: number): void {
   if (process.platform !== 'linux') return;
-  let thread: number;
   try {
-    thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+    setPriority(Math.min(19, getPriority() + steps));
   } catch {
-    return; // /proc is not mounted
+    // A filter of system calls refuses the change, as those of some containers do: the priority stays the same.
   }
-  setPriority(thread, Math.min(19, getPriority(thread) + steps));
 }
