@@ -64,7 +64,8 @@ export class IntelFold implements FlowConsumer {
     if (found === undefined) return;
     this.#tell(found, row, {
       bad: ofDst === undefined ? 'src' : 'dst',
-      timestamp,
+      // Later than attempts that began in the meantime, so that the alert says that there was an answer.
+      timestamp: fact.isFirst ? timestamp : timeOf(block, row, fact.last),
       ...omitUndefined({ src_port: port(block, 'src_port', row), dst_port: port(block, 'dst_port', row) }),
       src_ip,
       dst_ip,

@@ -74,6 +74,17 @@ test('a connection that a sensor sends repeatedly is reported when first seen, a
   expect(reader.getEvent('network', alert!.event_ids[0]!)).toMatchObject({ dst_ip: '198.51.100.9' });
 });
 
+test('the alert of several attempts says that one of them was answered later', async () => {
+  const { store, reader } = opened({ home });
+  await listIn(store, '198.51.100.9');
+  const attempt = { dst_ip: '198.51.100.9', connection_id: 'C1', src_port: 4000, state: 'attempt' } as const;
+  await store.commit(flows(attempt));
+  await store.commit(flows({ ...attempt, connection_id: 'C2', src_port: 4001, timestamp: start + 1000 }));
+  await store.commit(flows({ ...attempt, state: 'open', src_packets: 3, dst_packets: 3, duration_ms: 5000 }));
+  await settled(store);
+  expect(alertsIn(reader)).toMatchObject([{ count: 3, severity: 'high', evidence: { answered: true } }]);
+});
+
 test('home addresses are ignored, even if a list contains them', async () => {
   const { store, reader } = opened({ home });
   const id = await listIn(store, '10.0.0.0/24\n198.51.100.9');
