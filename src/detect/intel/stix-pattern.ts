@@ -77,6 +77,8 @@ function valuesOf(
   let path = begun;
   while (path.length < longestPath && path.endsWith('.') && tokens[at]?.kind === 'string') path += tokens[at++]!.text;
   const after = tokens[at++];
+  if (after?.kind === 'word' && (after.text === '[' || after.text.startsWith('.')))
+    return { reason: `uses ${after.text === '[' ? 'an index' : 'a key'} in a path, which is not supported` };
   if (after?.kind !== 'word' || '[](),'.includes(after.text)) return { reason: 'is not a valid STIX pattern' };
   const operator = after.text.toUpperCase();
   const values: string[] = [];

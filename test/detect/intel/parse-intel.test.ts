@@ -186,6 +186,8 @@ describe('STIX', () => {
     [indicator('[domain-name:value'), /not a valid STIX pattern/],
     [indicator('[domain-name:value]'), /not a valid STIX pattern/],
     [indicator("[domain-name:value 'a.example']"), /not a valid STIX pattern/],
+    [indicator("[network-traffic:protocols[0] = 'dns']"), /an index in a path/],
+    [indicator("[file:extensions.'pe'.sections = 'a']"), /a key in a path/],
     [indicator('nonsense'), /nonsense/],
     [indicator("[domain-name:value = 'unended]"), /not a valid STIX pattern/],
     [indicator(''), /not a valid STIX pattern/],
