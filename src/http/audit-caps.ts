@@ -110,7 +110,9 @@ export class AuditCaps {
         const { outcome, request_id, time } = record;
         // One record per outcome covers the calls of all other callers, operations and codes.
         const others = { ...several, request_id, outcome, time, count: calls };
-        return this.#addTo(counts, Number.POSITIVE_INFINITY, outcome, others, undefined);
+        // A count without a reason is a number of calls; ignored records are not calls.
+        const shared = counts === this.#ignored ? reason : undefined;
+        return this.#addTo(counts, Number.POSITIVE_INFINITY, outcome, others, shared);
       }
       counted = { first: record, count: 0, reasons: new Set() };
       counts.set(key, counted);

@@ -184,7 +184,12 @@ test('ignored records of further sensors become one record an hour', () => {
   for (const { actor } of times(limits.maxNotStoredSensors + 2, (k) => call({ actor: `s${k}` })))
     it.countIgnored(call({ actor, operation: 'ingest', outcome: 'success', count: 3 }), 'zeek.http');
   expect(it.due(start + minute)).toEqual([]);
-  expect(it.due(start + 60 * minute).at(-1)).toMatchObject({ operation: 'several', outcome: 'success', count: 6 });
+  expect(it.due(start + 60 * minute).at(-1)).toMatchObject({
+    operation: 'several',
+    outcome: 'success',
+    count: 6,
+    reason: 'ignored: zeek.http',
+  });
 });
 
 test('setting the clock back ends the current minute, and its counts are recorded', () => {

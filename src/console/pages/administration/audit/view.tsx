@@ -66,7 +66,8 @@ function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
     <Detail title={<Operation name={operation} />} onClose={closeDetail}>
       {count !== undefined && (
         <p class="admin-note">
-          This record combines {counted(count, reason === undefined ? 'call' : 'record')} from one caller within{' '}
+          This record combines {counted(count, reason === undefined ? 'call' : 'record')} from{' '}
+          {operation === 'several' ? 'several callers' : 'one caller'} within{' '}
           {outcome === 'success' && reason !== undefined ? 'an hour' : 'a minute'}. The details describe only the first
           of them.
         </p>
