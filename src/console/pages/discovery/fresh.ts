@@ -22,4 +22,8 @@ type State = Pick<Scan, 'status' | 'progress'>;
 export const isOlder = (scan: State, known: State): boolean => advance(scan) < advance(known);
 
 const advance = ({ status, progress }: State): number =>
-  status === 'queued' ? -1 : status === 'running' ? progress.probes_done : Number.POSITIVE_INFINITY;
+  status === 'queued'
+    ? -1
+    : status === 'running'
+      ? progress.probes_done + progress.hosts_done
+      : Number.POSITIVE_INFINITY;
