@@ -70,12 +70,12 @@ export class DataFolders {
     writeFileSync(join(served.folder, 'config.json'), '{"http.drain_ms": 5000}\n');
     await served.tamper(changePolicy('auditor'));
     await addAlerts(served, 0);
-    await served.append(270, 'backup.created'); // entries that siem.mdb does not cause
+    await served.append(230, 'backup.created'); // entries that siem.mdb does not cause
     const older = await served.snapshot();
     const cosigned = await cosignedOf(source, served.ledger);
     await served.tamper(changePolicy('analyst'));
     await addAlerts(served, 5);
-    await served.append(40, 'backup.created');
+    await served.append(80, 'backup.created'); // completes a tile of 256 entries
     writeFileSync(join(served.folder, 'config.json'), '{"http.drain_ms": 6000}\n');
     await served.snapshot(); // restarts, which the journal records
     const now = await served.snapshot();
