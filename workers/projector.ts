@@ -2,13 +2,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { newDetectors } from '../src/detect/behaviour/detectors.ts';
 import type { ToProjector } from '../src/projections/delta.ts';
 import { toFault } from '../src/rpc/fault.ts';
-import { lowerPriority } from '../src/rpc/priority.ts';
 import { openProjector } from '../src/store/open-projector.ts';
 import { postTo, type ThreadSettings } from '../src/store/projector-thread.ts';
 
-// Acknowledgements and small changes do not wait for detection while cores are busy: at half load, the 99th percentile
-// of acknowledgements is a quarter lower.
-lowerPriority(5);
 const settings = workerData as ThreadSettings;
 const post = postTo(parentPort!);
 const projector = openProjector(

@@ -105,8 +105,6 @@ test('the systemd unit is installed from the packed tarball, and the package con
   expect(unit).toMatch(/^# {3}npm ci && npm pack && sudo npm install --global \.\/candor-\*\.tgz$/m);
   expect(unit).not.toMatch(/npm install (--global )?candor\b/);
   expect(JSON.parse(textOf('package.json')).files).toContain('scripts/candor.service');
-  // systemd's group @resources, which the unit denies, contains this call.
-  expect(unit.indexOf('\nSystemCallFilter=setpriority\n')).toBeGreaterThan(unit.indexOf('@resources'));
 });
 
 test('the container file removes the Node runtime that npm installs', () => {
