@@ -1,4 +1,5 @@
 /** Silences and floods in the running service, from lines of a sensor to the alerts that a user sees. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
@@ -142,7 +143,9 @@ describe('a silence', () => {
   });
 
   test('has audit records of its creation, change and deletion, with the user of each', async () => {
-    const json = { name: 'carla', kind: 'user', roles: ['analyst'], password: 'correct horse' };
+    // A retry of this test needs another name.
+    const name = `carla-${randomUUID()}`;
+    const json = { name, kind: 'user', roles: ['analyst'], password: 'correct horse' };
     await ok('createPrincipal', { token: admin, json });
     const session = await ask('login', { json: { username: json.name, password: json.password } });
     const token = (session.body as { access_token: string }).access_token;
@@ -154,7 +157,7 @@ describe('a silence', () => {
       const { body } = await ask('listAuditRecords', { token: admin, query });
       return (body as Page).data.map(({ attributes }) => `${attributes.operation} ${attributes.actor_name}`).sort();
     };
-    const expected = ['createSilence carla', 'deleteSilence admin', 'updateSilence carla'];
+    const expected = [`createSilence ${name}`, 'deleteSilence admin', `updateSilence ${name}`];
     await expect.poll(operations, { timeout: 60_000 }).toEqual(expected);
   });
 });
