@@ -25,6 +25,10 @@ const named = Object.values(routes).filter(
   ({ method, path }) => method === 'GET' && /:[a-z_]+_id|:id|:kid/.test(path) && !path.includes('*'),
 );
 
+test('there are operations with an identifier in their path', () => {
+  expect(named.length).toBeGreaterThan(8);
+});
+
 test.each(named.map(({ path }) => [path]))(
   'a 404 error for %s names the identifier that does not exist',
   async (path) => {
