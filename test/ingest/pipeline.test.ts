@@ -172,3 +172,26 @@ test('after the store rejects a group, the next bodies are stored separately, an
   await settled();
   expect(stored).toEqual([1, 2, 4]);
 });
+
+test('after the disk is full while a group is stored, the next bodies are stored separately', async () => {
+  let free = 2 ** 40;
+  const { pipeline, tasks, stored } = threads(1, { freeBytes: () => free });
+  const first = [1, 2, 3].map((lines) => pipeline.add(input(lines)));
+  tasks[0]!.end();
+  expect((await (await first[0]!).stored).answer.accepted).toBe(1);
+  free = 0;
+  tasks[1]!.end();
+  const group = await Promise.all(first.slice(1));
+  for (const { stored: share } of group) await expect(share).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  free = 2 ** 40;
+  const again = [2, 3, 4].map((lines) => pipeline.add(input(lines)));
+  for (let task = 2; task < 5; task++) {
+    tasks[task]!.end();
+    await settled();
+  }
+  expect(tasks.map(({ sizes }) => sizes)).toEqual([[1], [2, 3], [2], [3], [4]]);
+  const shares = await Promise.all((await Promise.all(again)).map((body) => body.stored));
+  expect(shares.map(({ answer }) => answer.accepted)).toEqual([2, 3, 4]);
+  await settled();
+  expect(stored).toEqual([1, 2, 3, 4]);
+});
