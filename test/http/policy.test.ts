@@ -290,7 +290,9 @@ test('the banner reports an invalid file at the start', async () => {
   const service = await startService({ dataDir, env: { CANDOR_POLICY_FILE: file } });
   try {
     expect(service.output).toContainEqual(
-      expect.stringMatching(/^ {2}warning +the previous access policy stays in effect: the access policy file .* rules\.0\.\w+ is/),
+      expect.stringMatching(
+        /^ {2}warning +the previous access policy stays in effect: the access policy file .* rules\.0\.\w+ is/,
+      ),
     );
   } finally {
     await service.stop();
