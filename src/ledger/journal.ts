@@ -66,8 +66,8 @@ export interface JournalReading {
   readonly regression: Regression | undefined;
   readonly lives: readonly LifeLine[];
   /**
-   * Lines whose head is not signed by a key of this log. `lines` contains only the newest; `count` and `largest` (a
-   * size) cover all.
+   * Lines whose head is not signed by a key of this log. `lines` contains only the newest; `count` and the tree size
+   * `largest` include all of them.
    */
   readonly unsigned: {
     readonly lines: readonly UnsignedLine[];
