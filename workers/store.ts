@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { announceFailedWrites } from '../src/database/failed-write.ts';
 import { emitTo, expose } from '../src/rpc/expose.ts';
+import { blockMergerThread } from '../src/store/block-merger-thread.ts';
 import { storeMethods } from '../src/store/methods.ts';
 import { projectorThread } from '../src/store/projector-thread.ts';
 import type { CommitNotice } from '../src/store/store.ts';
@@ -11,5 +12,10 @@ const onCommitted = emitTo<CommitNotice>(parentPort!);
 expose(
   parentPort!,
   storeMethods,
-  openStore({ ...(workerData as StoreOptions), onCommitted, projector: projectorThread }),
+  openStore({
+    ...(workerData as StoreOptions),
+    onCommitted,
+    projector: projectorThread,
+    openMerger: blockMergerThread,
+  }),
 );

@@ -65,6 +65,8 @@ import type { FromProjector, ProjectorPort, Sequences } from '../projections/del
 import { InventoryEngine } from '../projections/inventory-engine.ts';
 import { Rollups } from '../rollups/store/rollups.ts';
 import { Topology } from '../topology/store/topology.ts';
+import { type OpenBlockMerger, openBlockMerger } from './block-merger.ts';
+import { BlockMerging } from './block-merging.ts';
 import { planBatch } from './commit-batch.ts';
 import { lastCoveringPositions } from './covering-positions.ts';
 import { afterUndoneMs, EventProcessing } from './event-processing.ts';
@@ -131,6 +133,8 @@ export interface StoreOptions {
   readonly detectors?: () => readonly Detector[];
   /** Starts the projector. Default: in this thread. */
   readonly projector?: (settings: ThreadSettings, receive: (message: FromProjector) => void) => ProjectorPort;
+  /** Starts the thread that builds merged blocks. Default: they are built in this thread. */
+  readonly openMerger?: OpenBlockMerger;
   /** Number of events after which detector state is written. Default: limits.eventsPerDetectorState. */
   readonly eventsPerDetectorState?: number;
   /** Returns the free bytes on the volume. Default: queried from the operating system. */
@@ -161,9 +165,9 @@ const auditRecordBytes = 1024;
 const intelRowBytes = 2 ** 17;
 /** Approximate bytes of an asset or a service, with its indexes and history. */
 const scannedRowBytes = 2048;
-/** Minimum pause before a step of merging. */
+/** Minimum pause before a step of merging of the topology. */
 const minMergePauseMs = 10;
-/** The pause in units of the duration of the last step: limits merging to a fifth of the thread's time. */
+/** The pause in units of the duration of the last step: limits these steps to a fifth of the thread's time. */
 const mergePauseShare = 4;
 /** Number of waiting events above which large blocks are not filled. */
 const fillingBacklog = 2 * limits.maxBlockRows;
@@ -219,8 +223,7 @@ class LmdbStore implements Store {
   readonly #maxAuditRecords: number;
   readonly #now: () => number;
   readonly #freeBytes: () => number;
-  /** Steps of background merging, which take turns. Each returns false if it has nothing to merge. */
-  readonly #mergers: (() => boolean)[];
+  readonly #blockMerging: BlockMerging;
   #mergeTimer: NodeJS.Timeout | undefined;
   #mergePauseMs = minMergePauseMs;
   #retentionTimer: NodeJS.Timeout | undefined;
@@ -339,7 +342,10 @@ class LmdbStore implements Store {
       hasRoom: () => this.#mayWrite(),
       hasWork: () => !this.#processing.isHalted && this.#inventory.hasWork,
       holds: () => this.#inventory.holdsIngest,
-      onIdle: () => this.#mergeLater(),
+      onIdle: () => {
+        this.#mergeLater();
+        this.#blockMerging.wake();
+      },
       onDamage: (error) => this.#processing.damaged(error),
       retries: (error) => error instanceof ProjectionError && this.#processing.skip(error),
       beforeFlush: (turn) => this.#processing.checkpoint(turn),
@@ -360,14 +366,17 @@ class LmdbStore implements Store {
     this.#root.transactionSync(() => this.#openAlerts.complete());
     this.#completeRollups();
     this.#emit();
-    this.#mergers = [
-      // Large blocks are filled only while few events wait: filling a block takes as long as processing its events, and
-      // processing has priority.
-      ...eventTables.map((table) => () => this.#events.mergeSmall(table, this.#inventory.backlog < fillingBacklog)),
-      () => this.#topology.mergeSome(),
-    ];
+    this.#blockMerging = new BlockMerging({
+      queue: this.#queue,
+      events: this.#events,
+      openMerger: () => (options.openMerger ?? openBlockMerger)(dataDir),
+      hasRoom: () => this.#hasRoom(),
+      mayFill: () => this.#inventory.backlog < fillingBacklog,
+      damaged: ({ details }) => this.reportDamage(details as unknown as DamageFound),
+    });
     this.#processing.start();
     this.#mergeLater();
+    this.#blockMerging.wake();
     this.#retainIn(limits.retentionStepMs);
     this.#coverReceiptsIn(this.#receiptIntervalMs);
     if (options.scrub !== 'by hand') this.#scrubIn(this.#scrub.pauseMs);
@@ -378,6 +387,7 @@ class LmdbStore implements Store {
     const derived = packedGrowth * (batch.derived?.byteLength ?? 0);
     const bytes = smallChangeBytes + this.#events.bytesToWrite(batch.blocks) + derived;
     const committing = this.#queue.submit(bytes, () => planBatch(this.#parts(), batch));
+    if (batch.blocks.length > 0) this.#blockMerging.wake();
     if (batch.receipt !== undefined)
       committing.then(
         () => this.#coverReceiptsIn(this.#receiptIntervalMs),
@@ -641,6 +651,7 @@ class LmdbStore implements Store {
     this.#closing = true;
     await this.#processing.finish();
     await this.#queue.close();
+    await this.#blockMerging.close();
     await this.#processing.close();
     clearTimeout(this.#mergeTimer);
     clearTimeout(this.#retentionTimer);
@@ -854,7 +865,7 @@ class LmdbStore implements Store {
     }
   }
 
-  /** Schedules a step of background merging, unless a step is already scheduled. */
+  /** Schedules a step of merging of the topology, unless a step is already scheduled. */
   #mergeLater(): void {
     this.#mergeTimer ??= setTimeout(() => {
       this.#mergeTimer = undefined;
@@ -863,14 +874,14 @@ class LmdbStore implements Store {
   }
 
   /**
-   * Runs a step of merging. Waiting commits take precedence. A full disk stops merging until the next
+   * Runs a step of merging of the topology. Waiting commits take precedence. A full disk stops merging until the next
    * successful write.
    */
   #merge(): void {
     if (this.#queue.pending > 0 || !this.#hasRoom()) return;
     const began = performance.now();
     try {
-      const isMerged = this.#mergeOne();
+      const isMerged = this.#topology.mergeSome();
       this.#mergePauseMs = Math.max(minMergePauseMs, mergePauseShare * (performance.now() - began));
       if (isMerged) this.#mergeLater();
     } catch (error) {
@@ -878,16 +889,6 @@ class LmdbStore implements Store {
       else if (!isMapFull(error)) throw error;
       this.#reload();
     }
-  }
-
-  /** Returns false if there is nothing to merge. */
-  #mergeOne(): boolean {
-    for (let tried = 0; tried < this.#mergers.length; tried++) {
-      const merge = this.#mergers.shift()!;
-      this.#mergers.push(merge);
-      if (merge()) return true;
-    }
-    return false;
   }
 }
 

@@ -14,6 +14,7 @@ const mayLoad: Readonly<Record<string, readonly string[]>> = {
   'workers/ingest.ts': ['@noble/hashes', 'piscina', 'tldts'],
   'workers/ledger.ts': ['canonicalize', 'jose', 'lmdb'],
   'workers/log-reader.ts': ['jose', 'lmdb'],
+  'workers/merger.ts': ['@noble/hashes', 'lmdb', 'tldts'],
   'workers/projector.ts': ['@noble/hashes', 'lmdb', 'tldts'],
   // Parses rules from YAML; correlations hash long values.
   'workers/rules.ts': ['@noble/hashes', 'lmdb', 'piscina', 'tldts', 'yaml'],

@@ -12,6 +12,7 @@ import { columnIndex } from '../../src/events/format/columns.ts';
 import { EventStore } from '../../src/events/store/event-store.ts';
 import { StoreScrub } from '../../src/store/store-scrub.ts';
 import { openTables } from '../../src/store/tables.ts';
+import { mergeSmall } from '../events/store/merge-small.ts';
 import { batchOf, opened } from './opened.ts';
 
 const rowsPerBlock = 40;
@@ -186,7 +187,7 @@ test('a merge sets a damaged block aside, and does not join the blocks around it
     for (let n = 0; n < 13; n++) appendSmall(store, 7);
     const key = [0, 269, 2 * columnIndex.network.get('timestamp')!];
     parts.putSync(key, flip(Buffer.from(parts.get(key)!), 5));
-    while (store.mergeSmall('network'));
+    while (mergeSmall(store, 'network'));
     expect(store.damage('network')).toMatchObject([{ firstSeq: 269, rows: 7 }]);
     const left = [...store.rows('network', 241)].map(({ block }) => [block.firstSeq, block.rows]);
     expect(left).toEqual([
@@ -236,7 +237,7 @@ test('the scrub finds nothing while blocks are merged and removed', () => {
     for (let n = 0; n < 20; n++) {
       appendSmall(store, 7);
       scrub.step();
-      if (n === 9) while (store.mergeSmall('network'));
+      if (n === 9) while (mergeSmall(store, 'network'));
       if (n === 12) store.dropOldest('network');
     }
     while (scrub.state.passEndedAt === undefined) scrub.step();
@@ -247,7 +248,7 @@ test('the scrub finds nothing while blocks are merged and removed', () => {
     const before = heads();
     scrub.state = { ...scrub.state, passEndedAt: undefined, part: 0, next: before.at(-1) };
     for (let n = 0; n < 9; n++) appendSmall(store, 300);
-    while (store.mergeSmall('network'));
+    while (mergeSmall(store, 'network'));
     expect(heads()).not.toContain(before.at(-1));
     while (scrub.state.passEndedAt === undefined) scrub.step();
     expect(scrub.damage()).toMatchObject({ events: [], rows: [] });

@@ -51,7 +51,8 @@ test.for([
   const settled = size();
   await turnOver(2);
   expect(settled).toBeLessThan(8 * maxBytes);
-  expect(size()).toBeLessThan(1.2 * settled);
+  // Without reuse, the file would be larger by two thirds. A merged block that fits into no gap adds an eighth.
+  expect(size()).toBeLessThan(1.4 * settled);
   await vi.waitFor(async () => {
     expect((await store.status()).retention.event_bytes).toBeLessThanOrEqual(maxBytes);
   }, 60_000);

@@ -43,7 +43,7 @@ import { eventValueCounts } from './event-value-counts.ts';
 import { believedTime, type OldBlock } from './expiry.ts';
 import { withoutRepeated } from './explicit-ids.ts';
 import { IdKeys } from './id-keys.ts';
-import { chooseRun, mergeBlocks } from './merge.ts';
+import { type Choice, chooseRun, mergeBlocks } from './merge.ts';
 
 /** The result of appending a block. */
 export interface Appended {
@@ -60,8 +60,16 @@ export interface Appended {
   readonly kept?: Uint32Array;
 }
 
+/** Adjacent blocks of a table. */
+export interface BlockRun {
+  readonly table: Table;
+  readonly firstSeqs: readonly number[];
+  /** Number of rows of each block. */
+  readonly rows: readonly number[];
+}
+
 /**
- * The events in siem.mdb. `append`, `mergeSmall`, `dropOldest` and `forgetIds` are for the store thread;
+ * The events in siem.mdb. `append`, `smallBlocks`, `replace`, `dropOldest` and `forgetIds` are for the store thread;
  * reads work in any thread, each synchronously on the newest snapshot. An instance belongs to one thread.
  */
 export class EventStore {
@@ -135,22 +143,46 @@ export class EventStore {
   }
 
   /**
-   * Merges one run of small adjacent blocks of a table (see `chooseRun`), in a separate transaction. Returns true if
-   * blocks were merged, so that there may be more. Ids and sequences do not change, and readers keep their snapshot.
-   *
-   * @param fills - whether large blocks may be rewritten to fill them
+   * Returns small adjacent blocks of a table that should be merged (see `chooseRun`); undefined if no merge is
+   * worthwhile.
    */
-  mergeSmall(table: Table, fills = true): boolean {
+  smallBlocks(table: Table, choice: Choice = {}): BlockRun | undefined {
     return this.#sound(() => {
       const { directory } = this.#snapshot(table);
-      const run = chooseRun(directory, limits.maxBlockRows, fills);
-      if (run === undefined) return false;
-      const old: EventBlock[] = [];
-      for (let i = run.from; i < run.to; i++)
-        old.push(this.#store.open(table, directory.firstSeq[i]!, directory.rows[i]!));
-      const merged = mergeBlocks(old);
-      this.#store.transaction(() => this.#store.replace(old, merged));
-      return true;
+      const run = chooseRun(directory, limits.maxBlockRows, choice);
+      if (run === undefined) return undefined;
+      const firstSeqs = [...directory.firstSeq.subarray(run.from, run.to)];
+      return { table, firstSeqs, rows: [...directory.rows.subarray(run.from, run.to)] };
+    });
+  }
+
+  /**
+   * Returns blocks with the rows of a run. Works in any thread.
+   *
+   * @throws DamagedBlockError if a block is damaged or no longer stored
+   */
+  merged({ table, firstSeqs, rows }: BlockRun): ArrayBuffer[] {
+    this.#store.refresh();
+    const merged = mergeBlocks(firstSeqs.map((firstSeq, i) => this.#store.open(table, firstSeq, rows[i]!)));
+    // An old snapshot would keep the pages that the store frees.
+    this.#store.refresh();
+    return merged;
+  }
+
+  /**
+   * Replaces the blocks of a run with the result of `merged`, within a transaction, unless the stored blocks have
+   * changed since `smallBlocks`. Ids and sequences do not change, and readers keep their snapshot.
+   */
+  replace({ table, firstSeqs, rows }: BlockRun, blocks: readonly ArrayBuffer[]): void {
+    this.#sound(() => {
+      const { directory } = this.#known(table);
+      const from = directory.find(firstSeqs[0]!);
+      const to = from + firstSeqs.length;
+      if (from < 0 || to > directory.count) return;
+      if (rows.some((count, i) => directory.rows[from + i] !== count)) return;
+      if (firstSeqs.some((firstSeq, i) => directory.firstSeq[from + i] !== firstSeq)) return;
+      const old = firstSeqs.map((firstSeq, i) => this.#store.open(table, firstSeq, rows[i]!));
+      this.#store.replace(old, blocks);
     });
   }
 

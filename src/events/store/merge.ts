@@ -11,6 +11,14 @@ export interface Run {
   readonly to: number;
 }
 
+/** Which runs may be merged, in addition to runs that cannot grow. */
+export interface Choice {
+  /** Whether a run at the end of the directory may be merged although it can still grow. Default: true. */
+  readonly grows?: boolean;
+  /** Whether large blocks may be rewritten to fill them. Default: true. */
+  readonly fills?: boolean;
+}
+
 /** Minimum number of blocks in a run at the end of the directory. A shorter run is not merged, because it can grow. */
 const fewAtEnd = 8;
 /** Number of blocks from which a run that cannot grow is merged regardless of the sizes of its blocks. */
@@ -31,8 +39,9 @@ const dayMs = 24 * 3_600_000;
  * If there is no such run, and `fills` is true, chooses three blocks that become two, or two blocks that exactly fill
  * one; see `filling`.
  */
-export function chooseRun(blocks: Blocks, maxRows: number, fills = true): Run | undefined {
+export function chooseRun(blocks: Blocks, maxRows: number, choice: Choice = {}): Run | undefined {
   const { count, rows } = blocks;
+  const { grows = true, fills = true } = choice;
   let growing = count;
   for (let from = 0; from < count; ) {
     let to = from;
@@ -41,7 +50,7 @@ export function chooseRun(blocks: Blocks, maxRows: number, fills = true): Run | 
     const closed = to < count;
     if (!closed) growing = from;
     if (closed && to - from >= manyWithin) return { from, to };
-    const run = closed || to - from >= fewAtEnd ? doubling(rows, from, to) : undefined;
+    const run = closed || (grows && to - from >= fewAtEnd) ? doubling(rows, from, to) : undefined;
     if (run !== undefined) return run;
     from = Math.max(to, from + 1);
   }

@@ -11,6 +11,7 @@ import { type BlockStore, firstSeqOf, type Replaced } from '../../../src/events/
 import { EventStore } from '../../../src/events/store/event-store.ts';
 import { limits } from '../../../src/limits.ts';
 import { networkRecord } from '../../store/records.ts';
+import { mergeSmall } from './merge-small.ts';
 
 const start = Date.UTC(2026, 10, 20);
 const dayMs = 24 * 3_600_000;
@@ -201,7 +202,7 @@ test('merging many small blocks reads each header once', () => {
   const store = counted(events.blockStore);
   events.blockStore.headers = store.headers.bind(store);
   let merges = 0;
-  while (events.mergeSmall('network')) merges++;
+  while (mergeSmall(events, 'network')) merges++;
   expect({ merges, read: store.read }).toEqual({ merges: 99, read: 400 + 99 });
 });
 

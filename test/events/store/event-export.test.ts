@@ -10,6 +10,7 @@ import type { EventFilter } from '../../../src/events/query/filter.ts';
 import { EventStore } from '../../../src/events/store/event-store.ts';
 import type { EventExportPlace, SortOrder } from '../../../src/store/store.ts';
 import { networkRecord } from '../../store/records.ts';
+import { mergeSmall } from './merge-small.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -106,6 +107,6 @@ test('merges during an export do not change the export', () => {
   const { events, append } = open();
   for (let block = 0; block < 40; block++) append(Array.from({ length: 5 }, (_, i) => 1000 + 5 * block + i));
   const before = listed(events, { terms: [] }, 'desc');
-  const meanwhile = () => void events.mergeSmall('network');
+  const meanwhile = () => void mergeSmall(events, 'network');
   expect(exported(events, { terms: [] }, 'desc', { meanwhile }).items).toEqual(before);
 });

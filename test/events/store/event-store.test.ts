@@ -15,6 +15,7 @@ import { inspectStore } from '../../../src/store/inspect.ts';
 import type { StoreReader } from '../../../src/store/store.ts';
 import { openTables } from '../../../src/store/tables.ts';
 import { type EventStoreUnderTest, eventStoreConformance, receivedAt } from './event-store.conformance.ts';
+import { mergeSmall } from './merge-small.ts';
 
 function open() {
   const folder = mkdtempSync(join(tmpdir(), 'candor-events-'));
@@ -49,7 +50,7 @@ async function create(): Promise<EventStoreUnderTest> {
       return { firstSeq: committed.first_seq, rows: committed.rows, duplicates };
     },
     async settle() {
-      while (tables.some((table) => writer.mergeSmall(table)));
+      while (tables.some((table) => mergeSmall(writer, table)));
     },
     close,
   };
@@ -65,7 +66,7 @@ describe('EventStore', () => {
     expect(events.blocks()).toBe(300);
     const bytes = events.bytes();
     let steps = 0;
-    while (writer.mergeSmall('network')) expect(++steps).toBeLessThan(100);
+    while (mergeSmall(writer, 'network')) expect(++steps).toBeLessThan(100);
     expect(events.blocks()).toBeLessThan(12);
     expect(events.bytes()).toBeLessThan(bytes);
     expect(events.counts()).toEqual({ network: 12_000, dns: 0 });
@@ -92,7 +93,7 @@ describe('EventStore', () => {
     const listed = found();
     expect(listed.total).toBeGreaterThan(0);
     const rewritten = new Uint8Array(1 + bodies * records.length);
-    while (writer.mergeSmall('network')) {
+    while (mergeSmall(writer, 'network')) {
       const [first, end] = events.blockStore.state('network').replaced!.at(-1) as [number, number];
       expect(end - first).toBeLessThanOrEqual(2 * limits.maxBlockRows);
       for (let seq = first; seq < end; seq++) rewritten[seq]!++;
@@ -113,7 +114,7 @@ describe('EventStore', () => {
     const seqs: number[] = [];
     for (const { block, first, end } of writer.rows('network', 3, 399)) {
       for (let row = first; row < end; row++) seqs.push(block.firstSeq + row);
-      writer.mergeSmall('network');
+      mergeSmall(writer, 'network');
     }
     expect(seqs).toEqual(Array.from({ length: 396 }, (_, i) => 3 + i));
     await close();

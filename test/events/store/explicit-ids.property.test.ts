@@ -17,6 +17,7 @@ import { scopedId } from '../../../src/events/scoped-id.ts';
 import { EventStore } from '../../../src/events/store/event-store.ts';
 import { dnsRecord } from '../../rollups/store/dns-records.ts';
 import { networkRecord } from '../../store/records.ts';
+import { mergeSmall } from './merge-small.ts';
 
 const timestamp = 1_790_000_000_000;
 const bothTables = ['network', 'dns'] as const;
@@ -226,7 +227,7 @@ class Pair {
         break;
       }
       case 'merge':
-        this.#store.mergeSmall(command.table);
+        mergeSmall(this.#store, command.table);
         break;
       case 'forget': {
         let { steps } = command;

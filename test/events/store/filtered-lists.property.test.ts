@@ -12,6 +12,7 @@ import type { NetworkRecord } from '../../../src/events/records.ts';
 import { EventStore } from '../../../src/events/store/event-store.ts';
 import { olderBlock } from '../older-block.ts';
 import { canonical, matches, maybeNegated } from '../oracle.ts';
+import { mergeSmall } from './merge-small.ts';
 
 const [plain] = [...connRecords(1)];
 const start = 1_700_000_000_000;
@@ -119,7 +120,7 @@ it('filtered lists have the same events as a scan of all events, after any appen
         };
         try {
           for (const one of steps) {
-            if (one.kind === 'merge') writer.mergeSmall('network');
+            if (one.kind === 'merge') mergeSmall(writer, 'network');
             else if (one.kind === 'drop') {
               const oldest = writer.oldest('network', start);
               if (oldest === undefined) continue;

@@ -55,6 +55,15 @@ describe('merging', () => {
     expect(blocks.length).toBeLessThan(20 + (2.1 * total) / maxRows);
   });
 
+  it('merges only runs that cannot grow, if growing runs are excluded', () => {
+    const choose = (...rows: number[]) => chooseRun(blocksOf(Float64Array.from(rows)), maxRows, { grows: false });
+    const ten = new Array<number>(10).fill(100);
+    expect(choose(...ten)).toBeUndefined();
+    expect(choose(...ten, 100)).toEqual({ from: 0, to: 10 });
+    expect(choose(1000, 100, 100, ...ten)).toEqual({ from: 1, to: 11 });
+    expect(choose(1000, 100, 100)).toBeUndefined();
+  });
+
   it('does not change full blocks', () => {
     expect(simulate(Array.from({ length: 50 }, () => maxRows))).toMatchObject({ rewritten: 0 });
   });

@@ -20,6 +20,7 @@ import { Outbox } from '../../../src/store/outbox.ts';
 import { databaseFile, openTables, type Tables } from '../../../src/store/tables.ts';
 import { dnsRecord } from '../../rollups/store/dns-records.ts';
 import { networkRecord } from '../../store/records.ts';
+import { mergeSmall } from './merge-small.ts';
 
 const start = Date.UTC(2026, 10, 20);
 const hour = 3_600_000;
@@ -135,7 +136,7 @@ class Model {
       case 'count':
         return this.#count();
       case 'merge':
-        bothTables.some((one) => this.events.mergeSmall(one));
+        bothTables.some((one) => mergeSmall(this.events, one));
         return;
       case 'drop':
         this.#count();

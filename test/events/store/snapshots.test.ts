@@ -9,6 +9,7 @@ import { connRecords } from '../../../bench/conn-records.ts';
 import { openDatabase } from '../../../src/database/lmdb.ts';
 import { BlockBuilder } from '../../../src/events/format/block-builder.ts';
 import { EventStore } from '../../../src/events/store/event-store.ts';
+import { mergeSmall } from './merge-small.ts';
 
 it('another thread reads whole snapshots while blocks are appended and merged', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'candor-snapshots-'));
@@ -25,7 +26,7 @@ it('another thread reads whole snapshots while blocks are appended and merged', 
     builder.add({ ...record, connection_id: `C${++seq}` });
     if (seq % 20 !== 0) continue;
     env.transactionSync(() => writer.append(builder.finish()));
-    if (seq % 100 === 0) writer.mergeSmall('network');
+    if (seq % 100 === 0) mergeSmall(writer, 'network');
     await setImmediate();
   }
   const [{ reads, wrong }] = (await result) as [{ reads: number; wrong: string[] }];
