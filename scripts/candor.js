@@ -58,7 +58,9 @@ if (node === undefined) {
  * of the events per second.)
  */
 const env = { MALLOC_MMAP_THRESHOLD_: String(64 * 1024), ...process.env };
-const child = spawn(node, ['--disable-warning=ExperimentalWarning', entry(), ...process.argv.slice(2)], {
+/** Few objects of the main thread outlive a request. With the default of 16 MB, its heap takes 28 MB more. */
+const flags = ['--max-semi-space-size=4', '--disable-warning=ExperimentalWarning'];
+const child = spawn(node, [...flags, entry(), ...process.argv.slice(2)], {
   stdio: 'inherit',
   env,
 });

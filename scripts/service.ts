@@ -26,7 +26,8 @@ export interface Service {
 
 export const adminPassword = 'correct horse battery staple';
 const root = new URL('..', import.meta.url).pathname;
-const flags = ['--disable-warning=ExperimentalWarning'];
+/** The flags of the launcher, which is skipped here. */
+const flags = ['--max-semi-space-size=4', '--disable-warning=ExperimentalWarning'];
 
 export interface ServiceOptions {
   /** The data folder. Default: a new temporary folder, removed by `stop`. */
@@ -65,7 +66,7 @@ export function startService(options: ServiceOptions = {}): Promise<Service> {
 
 /** Starts any other server that logs `{"msg":"listening","port":…}`, for comparison with the service. */
 export function startScript(script: string, args: readonly string[], dataDir: string): Promise<Service> {
-  const child = spawn(process.execPath, [...flags, join(root, script), ...args], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, script), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   return whenListening(child, dataDir, true);

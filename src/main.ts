@@ -12,6 +12,7 @@ import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { type Logger, pino } from 'pino';
 import type { IngestTasks } from '../workers/ingest.ts';
 import { Connections } from './admission/connections.ts';
@@ -104,6 +105,9 @@ import { loadPolicy } from './witness/policy-file.ts';
  * degraded; 1 otherwise.
  */
 export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Promise<ExitCode> {
+  // The launcher limits the young generation of the main thread. The option would also replace the limits of the other
+  // threads.
+  setFlagsFromString('--max-semi-space-size=0');
   let loaded: LoadedConfig;
   try {
     loaded = loadSettings(env);

@@ -70,7 +70,7 @@ export class BlockMerging {
     if (mayGoOn) this.wake();
   }
 
-  /** Merges one run. Returns false if there is none, or no room for it. */
+  /** Merges one run. Returns false if no run is worth merging, or if there is no room. */
   async #mergeOne(table: Table): Promise<boolean> {
     const { queue, events, hasRoom, mayFill, damaged } = this.#parts;
     if (!hasRoom()) return false;
