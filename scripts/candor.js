@@ -58,8 +58,12 @@ if (node === undefined) {
  * of the events per second.)
  */
 const env = { MALLOC_MMAP_THRESHOLD_: String(64 * 1024), ...process.env };
-/** Few objects of the main thread outlive a request. With the default of 16 MB, its heap takes 28 MB more. */
-const flags = ['--max-semi-space-size=4', '--disable-warning=ExperimentalWarning'];
+/**
+ * Few objects of the service's main thread outlive a request. With the default of 16 MB, its heap takes 28 MB more. The
+ * service resets the option for its other threads.
+ */
+const youngGeneration = process.argv[2] === 'start' ? ['--max-semi-space-size=4'] : [];
+const flags = [...youngGeneration, '--disable-warning=ExperimentalWarning'];
 const child = spawn(node, [...flags, entry(), ...process.argv.slice(2)], {
   stdio: 'inherit',
   env,

@@ -165,7 +165,7 @@ export const limits = {
    * Number of recent block merges whose replaced blocks are reported to readers, so that they reread only
    * these blocks: a few seconds of merges.
    */
-  toldMerges: 32,
+  toldMerges: 64,
   /** Maximum addresses whose assets one thread caches, about 150 bytes each; a full cache is cleared. */
   maxCachedOwners: 32_768,
   /**
@@ -1292,6 +1292,10 @@ export const limits = {
    * thread is replaced.
    */
   ruleTaskMs: 60_000,
+  /** How long the rules thread waits for the next task before it ends. It takes 18 MB, and starts in 0.3 s. */
+  idleRuleThreadMs: 60_000,
+  /** How long the threads of queries wait for the next query before they end. Each takes 18 to 40 MB. */
+  idleQueryThreadMs: 15 * 60_000,
   /**
    * How long the costs of expressions may be measured when rules are validated; the remaining expressions get the
    * highest possible cost.

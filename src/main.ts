@@ -105,8 +105,8 @@ import { loadPolicy } from './witness/policy-file.ts';
  * degraded; 1 otherwise.
  */
 export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Promise<ExitCode> {
-  // The launcher limits the young generation of the main thread. The option would also replace the limits of the other
-  // threads.
+  // The launcher's option limits the young generation of this thread. It would override the limits of the threads that
+  // start later.
   setFlagsFromString('--max-semi-space-size=0');
   let loaded: LoadedConfig;
   try {

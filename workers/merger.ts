@@ -2,5 +2,4 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { expose } from '../src/rpc/expose.ts';
 import { mergerMethods, openBlockMerger } from '../src/store/block-merger.ts';
 
-const { api } = await openBlockMerger(workerData as string);
-expose(parentPort!, mergerMethods, api);
+expose(parentPort!, mergerMethods, openBlockMerger(workerData as string).api);

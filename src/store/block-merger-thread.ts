@@ -1,17 +1,19 @@
-import { supervise } from '../rpc/supervise.ts';
+import { superviseOnDemand } from '../rpc/supervise.ts';
 import { workerUrl } from '../rpc/worker-url.ts';
-import { mergerMethods, type OpenBlockMerger } from './block-merger.ts';
+import { type BlockMerger, mergerMethods, type OpenMerger } from './block-merger.ts';
 
-/** Starts a merger in a thread of its own. If the thread dies repeatedly, the store's thread dies as well. */
-export const blockMergerThread: OpenBlockMerger = (dataDir) =>
-  supervise({
+/**
+ * Opens a merger in a thread of its own, which starts with the first merge. If the thread dies twice within a minute,
+ * blocks are not merged until the next start of the service.
+ */
+export const blockMergerThread = (dataDir: string): OpenMerger =>
+  superviseOnDemand<BlockMerger>({
     name: 'merger',
     url: workerUrl('merger'),
     list: mergerMethods,
     workerData: dataDir,
     maxYoungGenerationMb: 2,
     maxOldGenerationMb: 1536,
-    onGiveUp: (error) => {
-      throw error;
-    },
+    onRestart: (error) => process.emitWarning(`the merger died and was restarted: ${error.stack}`),
+    onGiveUp: (error) => process.emitWarning(`the merger died again; small blocks remain: ${error.stack}`),
   });

@@ -23,12 +23,9 @@ export interface OpenMerger {
   close(): Promise<void>;
 }
 
-/** Starts a merger. */
-export type OpenBlockMerger = (dataDir: string) => Promise<OpenMerger>;
-
-/** Starts a merger in this thread. The store must have opened the database. */
-export const openBlockMerger = async (dataDir: string) => {
+/** Opens a merger in this thread. The store must have opened the database. */
+export function openBlockMerger(dataDir: string): OpenMerger {
   const root = openDatabase(join(dataDir, databaseFile), { readOnly: true });
   const events = new EventStore(root);
-  return { api: { merged: async (run: BlockRun) => events.merged(run) }, close: () => root.close() };
-};
+  return { api: { merged: async (run) => events.merged(run) }, close: () => root.close() };
+}

@@ -1,93 +1,135 @@
-import type { GroupCommit } from '../database/group-commit.ts';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { diskIsFull, type GroupCommit, isMapFull } from '../database/group-commit.ts';
 import { isDamage } from '../database/rows.ts';
 import { ServiceError } from '../errors.ts';
 import { tables } from '../events/format/columns.ts';
 import type { Table } from '../events/records.ts';
-import type { EventStore } from '../events/store/event-store.ts';
-import type { OpenBlockMerger } from './block-merger.ts';
+import type { BlockRun, EventStore } from '../events/store/event-store.ts';
+import type { OpenMerger } from './block-merger.ts';
 
 interface MergingParts {
   readonly queue: GroupCommit;
   readonly events: EventStore;
-  /** Starts the merger, with the first merge. */
-  openMerger(): ReturnType<OpenBlockMerger>;
+  /** Opens the merger, with the first merge. */
+  openMerger(): OpenMerger;
   /** Returns whether the disk has room for merged blocks. */
   hasRoom(): boolean;
-  /** Returns whether few events wait to be processed: filling a block takes as long as processing its events. */
+  /** Returns whether few events wait to be processed, so that large blocks may be filled. */
   mayFill(): boolean;
-  /** Sets a damaged block aside. */
-  damaged(error: ServiceError): Promise<void>;
+  /** Checks a block, and sets it aside if it is damaged. */
+  check(table: Table, block: number): Promise<void>;
+  /** Reports damage that is not in one block. */
+  damaged(error: ServiceError): void;
+  /** Reloads in-memory table content after an aborted transaction. */
+  reload(): void;
+  /** Pause after an error, in milliseconds. Default: a minute. */
+  readonly retryMs?: number;
 }
 
-/** Pause before each merge, in milliseconds. */
-const pauseMs = 10;
+/** Maximum runs that are merged before blocks are chosen again. */
+const maxRuns = 4;
+/** Minimum pause before blocks are chosen, in milliseconds. */
+const minPauseMs = 10;
+/** The pause in units of the time that the last choice took, which grows with the number of blocks. */
+const pauseShare = 9;
+/** Interval at which runs that can still grow are merged while commits wait, in milliseconds. */
+const growEveryMs = 1000;
+const defaultRetryMs = 60_000;
 
 /**
  * Merges small blocks of network and DNS events in the background, also while commits wait. The merger builds the
- * merged blocks, and a call of the store's queue writes them, in one transaction with other calls. While commits wait,
- * only runs that cannot grow are merged, so that each row is rewritten once.
+ * merged blocks, and calls of the store's queue write them, in one transaction with waiting commits. Errors of the
+ * merger postpone merging, and do not affect the store.
  */
 export class BlockMerging {
   readonly #parts: MergingParts;
-  #merger: ReturnType<OpenBlockMerger> | undefined;
-  readonly #timers = new Map<Table, NodeJS.Timeout>();
-  readonly #merges = new Map<Table, Promise<void>>();
-  #isClosing = false;
+  #merger: OpenMerger | undefined;
+  /** Merging in progress. */
+  readonly #running = new Map<Table, Promise<void>>();
+  readonly #pauseMs: Record<Table, number> = { network: minPauseMs, dns: minPauseMs };
+  /** Time of the next merge of runs that can grow, by performance.now(). */
+  readonly #growsAt: Record<Table, number> = { network: 0, dns: 0 };
+  readonly #closing = new AbortController();
 
   constructor(parts: MergingParts) {
     this.#parts = parts;
   }
 
-  /** Looks for blocks to merge soon. Must be called when blocks were stored, and when the disk may have room again. */
+  /** Merges soon what can be merged. Must be called with each commit of blocks, and when no call waits any more. */
   wake(): void {
-    for (const table of tables) {
-      if (this.#isClosing || this.#timers.has(table) || this.#merges.has(table)) continue;
-      const timer = setTimeout(() => {
-        this.#timers.delete(table);
-        this.#merges.set(table, this.#merge(table));
-      }, pauseMs);
-      this.#timers.set(table, timer.unref());
-    }
+    if (this.#closing.signal.aborted) return;
+    for (const table of tables) if (!this.#running.has(table)) this.#running.set(table, this.#run(table));
   }
 
-  /** Ends merging. The queue must be closed: the result of a merge in progress is not written. */
+  /** Ends merging. The queue must be closed: the results of merges in progress are not written. */
   async close(): Promise<void> {
-    this.#isClosing = true;
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-    await Promise.all(this.#merges.values());
-    await (await this.#merger)?.close();
+    this.#closing.abort();
+    await Promise.all(this.#running.values());
+    await this.#merger?.close();
   }
 
-  async #merge(table: Table): Promise<void> {
-    let mayGoOn = false;
-    try {
-      mayGoOn = await this.#mergeOne(table);
-    } catch (error) {
-      // The disk is full, the merger is restarting, or the store is closing: merging goes on with the next `wake`.
-      if (!(error instanceof ServiceError)) throw error;
+  async #run(table: Table): Promise<void> {
+    const { signal } = this.#closing;
+    for (let isMore = true; isMore; ) {
+      try {
+        await setTimeout(this.#pauseMs[table], undefined, { ref: false, signal });
+        isMore = await this.#mergeRuns(table);
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#failed(error);
+        this.#pauseMs[table] = this.#parts.retryMs ?? defaultRetryMs;
+      }
     }
-    this.#merges.delete(table);
-    if (mayGoOn) this.wake();
+    this.#running.delete(table);
   }
 
-  /** Merges one run. Returns false if no run is worth merging, or if there is no room. */
-  async #mergeOne(table: Table): Promise<boolean> {
-    const { queue, events, hasRoom, mayFill, damaged } = this.#parts;
+  #failed(error: unknown): void {
+    if (isMapFull(error)) this.#parts.reload();
+    else if (isDamage(error)) this.#parts.damaged(error);
+    else if (!(error instanceof ServiceError)) throw error;
+  }
+
+  /** Merges some runs. Returns false if no run is worth merging, or if there is no room. */
+  async #mergeRuns(table: Table): Promise<boolean> {
+    const { queue, events, hasRoom, mayFill } = this.#parts;
     if (!hasRoom()) return false;
-    const run = events.smallBlocks(table, { grows: queue.pending === 0, fills: mayFill() });
-    if (run === undefined) return false;
+    // Calls that have arrived wait in the port for a turn of the event loop, then in `expose` for another.
+    await setImmediate();
+    await setImmediate();
+    if (this.#closing.signal.aborted) return false;
+    const isIdle = queue.pending === 0;
+    const began = performance.now();
+    const grows = isIdle || began >= this.#growsAt[table];
+    const runs = events.smallBlocks(table, { grows, fills: isIdle && mayFill() }, maxRuns);
+    const ended = performance.now();
+    if (grows) this.#growsAt[table] = ended + growEveryMs;
+    this.#pauseMs[table] = Math.max(minPauseMs, pauseShare * (ended - began));
+    const merges = await Promise.allSettled(runs.map((run) => this.#merge(run)));
+    for (const merge of merges) if (merge.status === 'rejected') throw merge.reason;
+    return runs.length > 0;
+  }
+
+  async #merge(run: BlockRun): Promise<void> {
+    const { queue, events, hasRoom, check } = this.#parts;
     this.#merger ??= this.#parts.openMerger();
-    const { api } = await this.#merger;
     let blocks: readonly ArrayBuffer[];
     try {
-      blocks = await api.merged(run);
+      blocks = await this.#merger.api.merged(run);
     } catch (error) {
-      if (!isDamage(error)) throw error;
-      await damaged(error);
-      return true;
+      if (!(error instanceof ServiceError)) throw this.#warned(error as Error);
+      const block = isDamage(error) ? error.details?.block : undefined;
+      if (typeof block !== 'number') throw error;
+      return check(run.table, block);
     }
     const bytes = blocks.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    await queue.submit(bytes, () => () => events.replace(run, blocks), 'urgent');
-    return true;
+    await queue.submit(bytes, () => {
+      if (!hasRoom()) throw diskIsFull();
+      return () => events.replace(run, blocks);
+    });
+  }
+
+  #warned(error: Error): ServiceError {
+    process.emitWarning(`small blocks could not be merged, and will be tried again: ${error.stack}`);
+    return new ServiceError('INTERNAL', error.message);
   }
 }

@@ -65,7 +65,7 @@ import type { FromProjector, ProjectorPort, Sequences } from '../projections/del
 import { InventoryEngine } from '../projections/inventory-engine.ts';
 import { Rollups } from '../rollups/store/rollups.ts';
 import { Topology } from '../topology/store/topology.ts';
-import { type OpenBlockMerger, openBlockMerger } from './block-merger.ts';
+import { type OpenMerger, openBlockMerger } from './block-merger.ts';
 import { BlockMerging } from './block-merging.ts';
 import { planBatch } from './commit-batch.ts';
 import { lastCoveringPositions } from './covering-positions.ts';
@@ -133,8 +133,8 @@ export interface StoreOptions {
   readonly detectors?: () => readonly Detector[];
   /** Starts the projector. Default: in this thread. */
   readonly projector?: (settings: ThreadSettings, receive: (message: FromProjector) => void) => ProjectorPort;
-  /** Starts the thread that builds merged blocks. Default: they are built in this thread. */
-  readonly openMerger?: OpenBlockMerger;
+  /** Opens the merger of blocks. Default: in this thread. */
+  readonly openMerger?: (dataDir: string) => OpenMerger;
   /** Number of events after which detector state is written. Default: limits.eventsPerDetectorState. */
   readonly eventsPerDetectorState?: number;
   /** Returns the free bytes on the volume. Default: queried from the operating system. */
@@ -372,7 +372,9 @@ class LmdbStore implements Store {
       openMerger: () => (options.openMerger ?? openBlockMerger)(dataDir),
       hasRoom: () => this.#hasRoom(),
       mayFill: () => this.#inventory.backlog < fillingBacklog,
-      damaged: ({ details }) => this.reportDamage(details as unknown as DamageFound),
+      check: (table, block) => this.reportDamage({ table, block }),
+      damaged: (error) => this.#scrub.foundBy(error),
+      reload: () => this.#reload(),
     });
     this.#processing.start();
     this.#mergeLater();

@@ -43,7 +43,7 @@ import { eventValueCounts } from './event-value-counts.ts';
 import { believedTime, type OldBlock } from './expiry.ts';
 import { withoutRepeated } from './explicit-ids.ts';
 import { IdKeys } from './id-keys.ts';
-import { type Choice, chooseRun, mergeBlocks } from './merge.ts';
+import { type Choice, chooseRuns, mergeBlocks } from './merge.ts';
 
 /** The result of appending a block. */
 export interface Appended {
@@ -142,17 +142,15 @@ export class EventStore {
     return kept === undefined ? { committed, duplicates: 0 } : { committed, duplicates: block.rows - rows, kept };
   }
 
-  /**
-   * Returns small adjacent blocks of a table that should be merged (see `chooseRun`); undefined if no merge is
-   * worthwhile.
-   */
-  smallBlocks(table: Table, choice: Choice = {}): BlockRun | undefined {
+  /** Returns at most `most` runs of small blocks of a table that are worth merging (see `chooseRuns`). */
+  smallBlocks(table: Table, choice: Choice = {}, most = 1): BlockRun[] {
     return this.#sound(() => {
       const { directory } = this.#snapshot(table);
-      const run = chooseRun(directory, limits.maxBlockRows, choice);
-      if (run === undefined) return undefined;
-      const firstSeqs = [...directory.firstSeq.subarray(run.from, run.to)];
-      return { table, firstSeqs, rows: [...directory.rows.subarray(run.from, run.to)] };
+      return chooseRuns(directory, limits.maxBlockRows, choice, most).map(({ from, to }) => ({
+        table,
+        firstSeqs: [...directory.firstSeq.subarray(from, to)],
+        rows: [...directory.rows.subarray(from, to)],
+      }));
     });
   }
 

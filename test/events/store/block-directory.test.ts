@@ -124,7 +124,10 @@ test('after any changes of blocks, an updated directory equals a new directory',
     append: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 9 }),
     replaced: fc.oneof(
       { weight: 9, arbitrary: fc.array(replacement, { maxLength: 5 }) },
-      { weight: 1, arbitrary: fc.array(replacement, { minLength: limits.toldMerges, maxLength: 40 }) },
+      {
+        weight: 1,
+        arbitrary: fc.array(replacement, { minLength: limits.toldMerges, maxLength: limits.toldMerges + 8 }),
+      },
     ),
     aside: fc.option(fc.nat(20), { freq: 8 }),
     drop: fc.oneof(fc.constant(0), fc.nat(3)),

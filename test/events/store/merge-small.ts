@@ -7,7 +7,7 @@ import type { EventStore } from '../../../src/events/store/event-store.ts';
  * merging.
  */
 export function mergeSmall(events: EventStore, table: Table): boolean {
-  const run = events.smallBlocks(table);
+  const [run] = events.smallBlocks(table);
   if (run === undefined) return false;
   try {
     const merged = events.merged(run);
