@@ -45,6 +45,11 @@ export interface PoolOptions extends HeapLimits {
    */
   readonly maxTaskMs?: number;
   /**
+   * If given, the threads start with the first task, and end after this many milliseconds without a task; the next task
+   * then starts threads again. Default: the threads start with the pool, and end with it.
+   */
+  readonly idleMs?: number;
+  /**
    * Called when a thread died with `error`. The thread is replaced; if it ran a task, the task has failed
    * with WORKER_LOST.
    */
@@ -106,8 +111,14 @@ class BoundedPool {
   readonly #waiting = new Set<Waiting>();
   #running = 0;
   #completed = 0;
-  /** The threads; undefined after all of them failed to start. The next task starts threads again. */
+  /**
+   * The threads; undefined while a pool with `idleMs` has none, and after all of them failed to start. The next task
+   * starts threads again.
+   */
   #piscina: Piscina<Job, TaskOutcome> | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  /** Resolves when idle threads have ended. */
+  #ending: Promise<void> | undefined;
   /** A promise for each thread that resolves when the thread has loaded its modules or ended. */
   readonly #loaded = new WeakMap<Worker, Promise<unknown>>();
   #closing: Promise<void> | undefined;
@@ -117,11 +128,11 @@ class BoundedPool {
     this.#options = options;
     this.#cells = new Int32Array(new SharedArrayBuffer(options.threads * Int32Array.BYTES_PER_ELEMENT));
     this.#freeSlots = Array.from({ length: options.threads }, (_, slot) => slot);
-    this.#piscina = this.#start();
+    if (options.idleMs === undefined) this.#piscina = this.#start();
   }
 
   #start(): Piscina<Job, TaskOutcome> {
-    const { url, threads, maxQueue: _, workerData, onWorkerLost } = this.#options;
+    const { url, threads, workerData, onWorkerLost } = this.#options;
     const piscina: Piscina<Job, TaskOutcome> = new Piscina({
       filename: url.href,
       minThreads: threads,
@@ -244,7 +255,26 @@ class BoundedPool {
   #ended(job: Waiting, error: Error | undefined, value?: unknown): void {
     this.#completed++;
     job.settle(error, value);
-    if (this.#running === 0 && this.#waiting.size === 0) this.#whenIdle?.();
+    if (!this.#isIdle) return;
+    this.#whenIdle?.();
+    const { idleMs } = this.#options;
+    if (idleMs === undefined) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      if (this.#isIdle) this.#ending = this.#endThreads();
+    }, idleMs).unref();
+  }
+
+  get #isIdle(): boolean {
+    return this.#running === 0 && this.#waiting.size === 0;
+  }
+
+  async #endThreads(): Promise<void> {
+    const piscina = this.#piscina;
+    this.#piscina = undefined;
+    if (piscina === undefined) return;
+    await this.#whenLoaded(piscina);
+    await piscina.destroy();
   }
 
   stats(): PoolStats {
@@ -257,16 +287,14 @@ class BoundedPool {
   }
 
   async #close(): Promise<void> {
-    if (this.#running > 0 || this.#waiting.size > 0) {
+    if (!this.#isIdle) {
       await new Promise<void>((resolve) => {
         this.#whenIdle = resolve;
       });
     }
-    const piscina = this.#piscina;
-    this.#piscina = undefined;
-    if (piscina === undefined) return;
-    await this.#whenLoaded(piscina);
-    await piscina.destroy();
+    clearTimeout(this.#idleTimer);
+    await this.#ending;
+    await this.#endThreads();
   }
 
   /**

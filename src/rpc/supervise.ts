@@ -54,6 +54,48 @@ export async function supervise<T extends object>(options: SuperviseOptions<T>):
   return supervisor;
 }
 
+/** A worker that starts with the first call. */
+export interface SupervisedOnDemand<T> extends Supervised<T> {
+  /** Whether the worker was started. */
+  readonly isStarted: boolean;
+}
+
+/**
+ * Like `supervise`, but starts the worker with the first call, which waits for the start. If the start fails, the
+ * waiting calls fail with the worker's error, and the next call starts the worker again.
+ */
+export function superviseOnDemand<T extends object>(options: SuperviseOptions<T>): SupervisedOnDemand<T> {
+  let starting: Promise<Supervised<T>> | undefined;
+  let started: Supervised<T> | undefined;
+  let isClosed = false;
+  const start = async (): Promise<Supervised<T>> => {
+    try {
+      started = await supervise(options);
+      return started;
+    } catch (error) {
+      starting = undefined;
+      throw error;
+    }
+  };
+  return {
+    api: callerApi(options.list, async (method, args) => {
+      if (isClosed) throw new ServiceError('UNAVAILABLE', `${options.name} is closed`);
+      starting ??= start();
+      const { api } = await starting;
+      return (api as Record<string, (...args: readonly unknown[]) => Promise<unknown>>)[method]!(...args);
+    }),
+    get isStarted() {
+      return started !== undefined;
+    },
+    stats: () => started?.stats() ?? { pending: 0, inFlightBytes: 0, restarts: 0 },
+    async close() {
+      isClosed = true;
+      await starting?.catch(() => undefined);
+      await started?.close();
+    },
+  };
+}
+
 class Supervisor<T extends object> implements Supervised<T> {
   readonly api: T;
   readonly #options: SuperviseOptions<T>;

@@ -25,7 +25,7 @@ function open(options: Partial<FairQueueOptions> = {}): Pool<PoolTasks> {
 }
 
 beforeEach(() => {
-  gate = new Int32Array(new SharedArrayBuffer(16));
+  gate = new Int32Array(new SharedArrayBuffer(20));
   lanes = open();
   ended = [];
 });

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/rpc/pool.ts';
@@ -26,7 +27,7 @@ describe('a pool', () => {
   const entered = (tasks: number) => vi.waitFor(() => expect(gate[1]).toBe(tasks), { timeout: 60_000 });
 
   beforeEach(() => {
-    gate = new Int32Array(new SharedArrayBuffer(16));
+    gate = new Int32Array(new SharedArrayBuffer(20));
     pool = open();
     lost.mockClear();
   });
@@ -173,6 +174,37 @@ describe('a pool', () => {
       for (const run of runs) expect(run).toMatchObject({ reason: { code: 'WORKER_LOST' } });
     }
     expect(lost.mock.calls[0]?.[0].message).toContain('does not load');
+  });
+
+  it('with idleMs starts its threads with the first task, ends them without tasks, and starts them again', async () => {
+    await pool.close();
+    Atomics.store(gate, 4, 0);
+    pool = open({ idleMs: 20, threads: 2 });
+    const other = open({ workerData: { gate: new SharedArrayBuffer(20) } });
+    await other.run('double', 1);
+    await other.close();
+    expect(gate[4]).toBe(0);
+    expect(await Promise.all([1, 2, 3].map((n) => pool.run('double', n)))).toEqual([2, 4, 6]);
+    await vi.waitFor(
+      async () => {
+        await setTimeout(200);
+        expect(await pool.run('double', 4)).toBe(8);
+        expect(gate[4]).toBeGreaterThan(2);
+      },
+      { timeout: 60_000 },
+    );
+    expect(lost).not.toHaveBeenCalled();
+  });
+
+  it('with idleMs keeps the thread of a task that takes longer', async () => {
+    await pool.close();
+    pool = open({ idleMs: 1 });
+    const running = pool.run('wait', 'long');
+    await entered(1);
+    await setTimeout(50);
+    openGate();
+    expect(await running).toBe('long');
+    expect(lost).not.toHaveBeenCalled();
   });
 
   it('lets idle threads return to their event loop', async () => {

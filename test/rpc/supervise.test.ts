@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
-import { type Supervised, type SuperviseOptions, supervise } from '../../src/rpc/supervise.ts';
+import { type Supervised, type SuperviseOptions, supervise, superviseOnDemand } from '../../src/rpc/supervise.ts';
 import { type ExampleService, exampleServiceMethods } from './fixtures/example-service.ts';
 
 describe('a supervised worker', () => {
@@ -125,5 +125,45 @@ describe('a supervised worker', () => {
     await closed;
     expect(restarted).not.toHaveBeenCalled();
     await service.close();
+  });
+});
+
+describe('a supervised worker on demand', () => {
+  const open = (workerData: object) =>
+    superviseOnDemand<ExampleService>({
+      name: 'example-service',
+      url: new URL('./fixtures/example-service-worker.ts', import.meta.url),
+      list: exampleServiceMethods,
+      workerData,
+      onGiveUp: (error) => expect.unreachable(error.message),
+    });
+
+  it('starts with the first call, and again with the next call if the start fails', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'candor-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    // The worker removes this file when it starts, and ends.
+    const exitAtStart = join(folder, 'exit');
+    writeFileSync(exitAtStart, '');
+    const service = open({ exitAtStart });
+    const other = open({});
+    expect(await Promise.all([other.api.add(1, 2), other.api.add(3, 4)])).toEqual([3, 7]);
+    await other.close();
+    expect(existsSync(exitAtStart)).toBe(true);
+    expect(service.isStarted).toBe(false);
+    const failed = await Promise.allSettled([service.api.add(1, 2), service.api.add(3, 4)]);
+    for (const call of failed)
+      expect(call).toMatchObject({ reason: { message: 'example-service exited with code 4' } });
+    expect(await service.api.add(1, 2)).toBe(3);
+    expect(service.isStarted).toBe(true);
+    expect(service.stats()).toEqual({ pending: 0, inFlightBytes: 0, restarts: 0 });
+    await service.close();
+    await expect(service.api.add(1, 2)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('that is closed before its first call does not start', async () => {
+    const service = open({});
+    await service.close();
+    await expect(service.api.add(1, 2)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(service.isStarted).toBe(false);
   });
 });
