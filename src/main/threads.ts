@@ -16,7 +16,7 @@ import type { Start } from '../main.ts';
 import { callerApi } from '../rpc/connect.ts';
 import { type FairQueueOptions, fairQueue } from '../rpc/fair-queue.ts';
 import { createPool, type Pool } from '../rpc/pool.ts';
-import { type Supervised, supervise, superviseOnDemand } from '../rpc/supervise.ts';
+import { type Supervised, supervise } from '../rpc/supervise.ts';
 import { workerUrl } from '../rpc/worker-url.ts';
 import type { IntelTasks } from '../rules/intel/tasks.ts';
 import type { RuleTasks } from '../rules/tasks.ts';
@@ -50,8 +50,8 @@ export async function startLedger(start: Start, counters: SharedArrayBuffer): Pr
 const readReportEveryMs = 1000;
 
 /**
- * Prepares the thread that reads the log for requests. The thread starts with the first read; for a degraded log, it
- * starts at once. If it cannot open a degraded log, reads are refused with the ledger's fault and advice.
+ * Starts the thread that reads the log for requests. If the log is degraded and cannot be opened, reads are refused
+ * with the ledger's fault and advice.
  */
 export async function startLogReader(
   start: Start,
@@ -62,7 +62,7 @@ export async function startLogReader(
   const { config, opened, log } = start;
   try {
     requireReadableLog(join(config.data_dir, 'ledger.mdb'));
-    const reader = superviseOnDemand<LogReader>({
+    const reader = await supervise<LogReader>({
       name: 'log-reader',
       url: workerUrl('log-reader'),
       list: logReaderMethods,
@@ -73,14 +73,9 @@ export async function startLogReader(
       },
       ...lossOf('log-reader', start),
     });
-    if (health.state !== 'ok') await reader.api.report();
     opened.onClose('log reader thread', () => reader.close());
-    opened.onClose('log reader', async () => {
-      if (reader.isStarted) await reader.api.close();
-    });
-    const takeReport = async () => {
-      if (reader.isStarted) await ledger.reportReads(await reader.api.report());
-    };
+    opened.onClose('log reader', () => reader.api.close());
+    const takeReport = async () => ledger.reportReads(await reader.api.report());
     opened.every('reports of the log reader', readReportEveryMs, () => {
       takeReport().catch((err: unknown) => log.warn({ err }, 'could not process the report of the log reader'));
     });

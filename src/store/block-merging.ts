@@ -16,13 +16,13 @@ interface MergingParts {
   hasRoom(): boolean;
   /** Returns whether few events wait to be processed, so that large blocks may be filled. */
   mayFill(): boolean;
-  /** Checks a block, and sets it aside if it is damaged. */
-  check(table: Table, block: number): Promise<void>;
+  /** Checks a block. Sets it aside and returns true if it is damaged. */
+  check(table: Table, block: number): Promise<boolean>;
   /** Reports damage that is not in one block. */
   damaged(error: ServiceError): void;
   /** Reloads in-memory table content after an aborted transaction. */
   reload(): void;
-  /** Pause after an error, in milliseconds. Default: a minute. */
+  /** Pause after an error, in milliseconds. Default: 20 seconds. */
   readonly retryMs?: number;
 }
 
@@ -34,7 +34,8 @@ const minPauseMs = 10;
 const pauseShare = 9;
 /** Interval at which runs that can still grow are merged while commits wait, in milliseconds. */
 const growEveryMs = 1000;
-const defaultRetryMs = 60_000;
+/** A merger that dies at each attempt dies twice within a minute, so that it is not restarted again. */
+const defaultRetryMs = 20_000;
 
 /**
  * Merges small blocks of network and DNS events in the background, also while commits wait. The merger builds the
@@ -105,7 +106,9 @@ export class BlockMerging {
     if (grows) this.#growsAt[table] = ended + growEveryMs;
     this.#pauseMs[table] = Math.max(minPauseMs, pauseShare * (ended - began));
     const merges = await Promise.allSettled(runs.map((run) => this.#merge(run)));
-    for (const merge of merges) if (merge.status === 'rejected') throw merge.reason;
+    const [failure, ...others] = merges.filter((merge) => merge.status === 'rejected');
+    for (const { reason } of others) this.#failed(reason);
+    if (failure !== undefined) throw failure.reason;
     return runs.length > 0;
   }
 
@@ -119,7 +122,8 @@ export class BlockMerging {
       if (!(error instanceof ServiceError)) throw this.#warned(error as Error);
       const block = isDamage(error) ? error.details?.block : undefined;
       if (typeof block !== 'number') throw error;
-      return check(run.table, block);
+      if (await check(run.table, block)) return;
+      throw new ServiceError('UNAVAILABLE', 'retention removed a block of the run');
     }
     const bytes = blocks.reduce((sum, { byteLength }) => sum + byteLength, 0);
     await queue.submit(bytes, () => {

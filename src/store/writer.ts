@@ -372,7 +372,7 @@ class LmdbStore implements Store {
       openMerger: () => (options.openMerger ?? openBlockMerger)(dataDir),
       hasRoom: () => this.#hasRoom(),
       mayFill: () => this.#inventory.backlog < fillingBacklog,
-      check: (table, block) => this.reportDamage({ table, block }),
+      check: (table, block) => this.#queue.submit(smallChangeBytes, () => () => this.#events.check(table, block)),
       damaged: (error) => this.#scrub.foundBy(error),
       reload: () => this.#reload(),
     });

@@ -198,10 +198,11 @@ describe('a pool', () => {
 
   it('with idleMs keeps the thread of a task that takes longer', async () => {
     await pool.close();
-    pool = open({ idleMs: 1 });
+    pool = open({ idleMs: 20 });
+    await pool.run('double', 1);
     const running = pool.run('wait', 'long');
     await entered(1);
-    await setTimeout(50);
+    await setTimeout(100);
     openGate();
     expect(await running).toBe('long');
     expect(lost).not.toHaveBeenCalled();

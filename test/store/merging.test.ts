@@ -146,8 +146,8 @@ test('blocks are merged while events wait to be processed', async () => {
   const builder = new BlockBuilder('network', start);
   for (let n = 0; n < limits.maxBlockRows; n++) builder.add(networkRecord({ timestamp: start }));
   const full = builder.finish();
-  await store.commit(batchOf([], { blocks: smallBlocks(200) }));
   await store.commitOnly(batchOf([], { blocks: Array.from({ length: 60 }, () => full.slice()) }));
+  await store.commitOnly(batchOf([], { blocks: smallBlocks(200) }));
   const before = progress().network;
   // Merging all days takes longer than ten rounds, and processing takes ten seconds.
   await vi.waitFor(() => expect(before - progress().network).toBeGreaterThan(10), { timeout: 60_000, interval: 1 });
