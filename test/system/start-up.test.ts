@@ -36,3 +36,14 @@ test('the banner proposes network.home for a public host that takes part in most
   expect(proposed(first.output)).toEqual([]);
   expect(proposed(second.output).join()).toContain('CANDOR_NETWORK_HOME=10.0.0.0/8,198.51.100.7/32');
 });
+
+test('the log is checked in the background before anyone reads it', async () => {
+  const service = await startService();
+  const token = await tokenFor(service, 'viewer');
+  const scrub = async () => {
+    const { body } = await call(service, 'getStatus', { token });
+    return (body as { data: { attributes: { ledger: { scrub?: object } } } }).data.attributes.ledger.scrub;
+  };
+  await expect.poll(scrub).toMatchObject({ pass_began_at: expect.anything() });
+  expect(await service.stop()).toBe(0);
+});
