@@ -1,8 +1,8 @@
 import { columnIndex } from '../format/columns.ts';
 import type { Table } from '../records.ts';
-import { type BlockStore, firstSeqOf, type Replaced, type TableState } from './block-store.ts';
+import { type BlockStore, firstSeqOf, type Replaced, storedBytes, type TableState } from './block-store.ts';
 
-const columns = ['firstSeq', 'rows', 'minTime', 'maxTime', 'received'] as const;
+const columns = ['firstSeq', 'rows', 'bytes', 'minTime', 'maxTime', 'received'] as const;
 
 /** The values of one block in a directory. */
 type Entry = Readonly<Record<(typeof columns)[number], number>>;
@@ -11,7 +11,7 @@ type Entry = Readonly<Record<(typeof columns)[number], number>>;
 type Range = readonly [first: number, end: number];
 
 /**
- * A thread's index of the blocks of one table: sequence, size and times, in typed arrays (40 bytes per block),
+ * A thread's index of the blocks of one table: sequence, sizes and times, in typed arrays (48 bytes per block),
  * ascending by sequence. Built from the headers on first use. An update reads only the headers of new blocks and of
  * blocks that replaced others, and drops removed blocks.
  */
@@ -20,6 +20,8 @@ export class BlockDirectory {
   count = 0;
   firstSeq = new Float64Array(64);
   rows = new Float64Array(64);
+  /** Sizes of the blocks as stored. */
+  bytes = new Float64Array(64);
   minTime = new Float64Array(64);
   maxTime = new Float64Array(64);
   /** Receipt time of the last event of each block, epoch milliseconds. */
@@ -85,6 +87,7 @@ export class BlockDirectory {
     return Array.from(store.headers(this.table, from, end), ({ firstSeq, header }) => ({
       firstSeq,
       rows: header.rows,
+      bytes: storedBytes(header),
       minTime: header.minTime,
       maxTime: header.maxTime,
       received: header.max(receivedColumn[this.table]),

@@ -3,7 +3,7 @@ import type { EventBlock } from '../format/block.ts';
 import { BlockBuilder } from '../format/block-builder.ts';
 import type { BlockDirectory } from './block-directory.ts';
 
-type Blocks = Pick<BlockDirectory, 'count' | 'firstSeq' | 'rows' | 'received'>;
+type Blocks = Pick<BlockDirectory, 'count' | 'firstSeq' | 'rows' | 'bytes' | 'received'>;
 
 /** Blocks `[from, to)` of a directory. */
 export interface Run {
@@ -21,6 +21,11 @@ export interface Choice {
 
 /** Minimum number of blocks in a run at the end of the directory. A shorter run is not merged, because it can grow. */
 const fewAtEnd = 8;
+/**
+ * Maximum bytes of the blocks in a run, because the merger and a transaction hold them in memory. A full block of usual
+ * events has 0.6 MB; senders of long texts could make it 100 times as large.
+ */
+const mostBytes = 8 * 2 ** 20;
 /** Maximum number of blocks in a run: replacing a block of one row takes about 0.1 ms of the store's thread. */
 const mostBlocks = 256;
 /** Number of blocks from which a run that cannot grow is merged regardless of the sizes of its blocks. */
@@ -33,7 +38,7 @@ const manyWithin = 4;
 const dayMs = 24 * 3_600_000;
 
 /**
- * Chooses adjacent blocks to merge into one block of at most `maxRows`; undefined if no merge is worthwhile. While a
+ * Chooses adjacent blocks to merge into one block of at most `maxRows` and 8 MiB; undefined if no merge is worthwhile. While a
  * run can still grow, it is merged only if the merged block is at least twice as large as the run's largest block. A
  * row is therefore rewritten at most about log2(maxRows) times, regardless of the size of its batch. The events of a
  * merged block were received on one day (UTC).
@@ -44,14 +49,19 @@ const dayMs = 24 * 3_600_000;
  * @param start - the block with which the search starts
  */
 export function chooseRun(blocks: Blocks, maxRows: number, choice: Choice = {}, start = 0): Run | undefined {
-  const { count, rows } = blocks;
+  const { count, rows, bytes } = blocks;
   const { grows = true, fills = true } = choice;
   let growing = count;
   for (let from = start; from < count; ) {
     const most = Math.min(count, from + mostBlocks);
     let to = from;
     let sum = 0;
-    while (to < most && sum + rows[to]! <= maxRows && (to === from || isJoined(blocks, to))) sum += rows[to++]!;
+    let size = 0;
+    while (to < most && sum + rows[to]! <= maxRows && size + bytes[to]! <= mostBytes) {
+      if (to > from && !isJoined(blocks, to)) break;
+      size += bytes[to]!;
+      sum += rows[to++]!;
+    }
     const closed = to < count || to - from === mostBlocks;
     if (!closed) growing = from;
     if (closed && to - from >= manyWithin) return { from, to };
@@ -92,12 +102,13 @@ function isJoined({ firstSeq, rows, received }: Blocks, block: number): boolean 
  * block are the first rows of the next merge, which may also rewrite full blocks.
  */
 function filling(blocks: Blocks, end: number, maxRows: number): Run | undefined {
-  const { rows } = blocks;
+  const { rows, bytes } = blocks;
   for (let from = 0; from + 1 < end; from++) {
     if (rows[from] === maxRows || !isJoined(blocks, from + 1)) continue;
     const pair = rows[from]! + rows[from + 1]!;
-    if (pair === maxRows) return { from, to: from + 2 };
-    const isTriple = from + 2 < end && isJoined(blocks, from + 2);
+    const size = bytes[from]! + bytes[from + 1]!;
+    if (pair === maxRows && size <= mostBytes) return { from, to: from + 2 };
+    const isTriple = from + 2 < end && isJoined(blocks, from + 2) && size + bytes[from + 2]! <= mostBytes;
     if (isTriple && pair + rows[from + 2]! <= 2 * maxRows) return { from, to: from + 3 };
   }
   return undefined;

@@ -4,14 +4,18 @@ import { chooseRun } from '../../../src/events/store/merge.ts';
 
 const maxRows = 1024;
 
-/** Returns a directory of adjacent blocks with these numbers of rows. */
-function blocksOf(rows: Float64Array<ArrayBuffer>, received = new Float64Array(rows.length)) {
+/** Returns a directory of adjacent blocks with these numbers of rows, and with 70 bytes per row unless given. */
+function blocksOf(
+  rows: Float64Array<ArrayBuffer>,
+  received = new Float64Array(rows.length),
+  bytes = rows.map((count) => 70 * count),
+) {
   let next = 1;
   const firstSeq = rows.map((count) => {
     next += count;
     return next - count;
   });
-  return { count: rows.length, firstSeq, rows, received };
+  return { count: rows.length, firstSeq, rows, received, bytes };
 }
 
 interface Merges {
@@ -62,6 +66,28 @@ describe('merging', () => {
     expect(choose(...ten, 100)).toEqual({ from: 0, to: 10 });
     expect(choose(1000, 100, 100, ...ten)).toEqual({ from: 1, to: 11 });
     expect(choose(1000, 100, 100)).toBeUndefined();
+  });
+
+  it('does not merge blocks with more than 8 MiB', () => {
+    const mib = 2 ** 20;
+    const choose = (rows: number[], ...mebibytes: number[]) =>
+      chooseRun(
+        blocksOf(
+          Float64Array.from(rows),
+          new Float64Array(rows.length),
+          Float64Array.from(mebibytes, (n) => n * mib),
+        ),
+        maxRows,
+      );
+    const ten = new Array<number>(10).fill(5);
+    expect(choose(ten, ...new Array<number>(10).fill(1))).toEqual({ from: 0, to: 8 });
+    expect(choose(ten, ...new Array<number>(10).fill(3))).toEqual({ from: 0, to: 2 });
+    expect(choose(ten, ...new Array<number>(10).fill(5))).toBeUndefined();
+    expect(choose(ten, ...new Array<number>(10).fill(9))).toBeUndefined();
+    expect(choose([700, 500, 600, 1024], 2, 3, 3, 9)).toEqual({ from: 0, to: 3 });
+    expect(choose([700, 500, 600, 1024], 2, 3, 4, 9)).toBeUndefined();
+    expect(choose([1000, 24, 900, 1024], 4, 4, 5, 9)).toEqual({ from: 0, to: 2 });
+    expect(choose([1000, 24, 900, 1024], 5, 4, 9, 9)).toBeUndefined();
   });
 
   it('does not change full blocks', () => {
