@@ -54,17 +54,11 @@ export async function supervise<T extends object>(options: SuperviseOptions<T>):
   return supervisor;
 }
 
-/** A worker that starts with the first call. */
-export interface SupervisedOnDemand<T> extends Supervised<T> {
-  /** Whether the worker was started. */
-  readonly isStarted: boolean;
-}
-
 /**
  * Like `supervise`, but starts the worker with the first call, which waits for the start. If the start fails, the
  * waiting calls fail with the worker's error, and the next call starts the worker again.
  */
-export function superviseOnDemand<T extends object>(options: SuperviseOptions<T>): SupervisedOnDemand<T> {
+export function superviseOnDemand<T extends object>(options: SuperviseOptions<T>): Supervised<T> {
   let starting: Promise<Supervised<T>> | undefined;
   let started: Supervised<T> | undefined;
   let isClosed = false;
@@ -84,9 +78,6 @@ export function superviseOnDemand<T extends object>(options: SuperviseOptions<T>
       const { api } = await starting;
       return (api as Record<string, (...args: readonly unknown[]) => Promise<unknown>>)[method]!(...args);
     }),
-    get isStarted() {
-      return started !== undefined;
-    },
     stats: () => started?.stats() ?? { pending: 0, inFlightBytes: 0, restarts: 0 },
     async close() {
       isClosed = true;

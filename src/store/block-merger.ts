@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { openDatabase } from '../database/lmdb.ts';
 import { type BlockRun, EventStore } from '../events/store/event-store.ts';
 import { methods } from '../rpc/methods.ts';
+import type { Supervised } from '../rpc/supervise.ts';
 import { databaseFile } from './tables.ts';
 
 /** Builds merged blocks, so that the store's thread only writes them. */
@@ -18,10 +19,7 @@ export interface BlockMerger {
 export const mergerMethods = methods<BlockMerger>()(['merged']);
 
 /** A merger with the function that ends it. */
-export interface OpenMerger {
-  readonly api: BlockMerger;
-  close(): Promise<void>;
-}
+export type OpenMerger = Pick<Supervised<BlockMerger>, 'api' | 'close'>;
 
 /** Opens a merger in this thread. The store must have opened the database. */
 export function openBlockMerger(dataDir: string): OpenMerger {

@@ -129,41 +129,54 @@ describe('a supervised worker', () => {
 });
 
 describe('a supervised worker on demand', () => {
-  const open = (workerData: object) =>
-    superviseOnDemand<ExampleService>({
-      name: 'example-service',
-      url: new URL('./fixtures/example-service-worker.ts', import.meta.url),
-      list: exampleServiceMethods,
-      workerData,
-      onGiveUp: (error) => expect.unreachable(error.message),
-    });
-
-  it('starts with the first call, and again with the next call if the start fails', async () => {
+  function open() {
     const folder = mkdtempSync(join(tmpdir(), 'candor-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     // The worker removes this file when it starts, and ends.
     const exitAtStart = join(folder, 'exit');
     writeFileSync(exitAtStart, '');
-    const service = open({ exitAtStart });
-    const other = open({});
-    expect(await Promise.all([other.api.add(1, 2), other.api.add(3, 4)])).toEqual([3, 7]);
-    await other.close();
-    expect(existsSync(exitAtStart)).toBe(true);
-    expect(service.isStarted).toBe(false);
+    const service = superviseOnDemand<ExampleService>({
+      name: 'example-service',
+      url: new URL('./fixtures/example-service-worker.ts', import.meta.url),
+      list: exampleServiceMethods,
+      workerData: { exitAtStart },
+      onGiveUp: (error) => expect.unreachable(error.message),
+    });
+    onTestFinished(() => service.close());
+    return { service, wasStarted: () => !existsSync(exitAtStart) };
+  }
+
+  it('starts with the first call, and again with the next call if the start fails', async () => {
+    const { service, wasStarted } = open();
+    // Another worker starts and answers in the meantime.
+    const other = open();
+    await expect(other.service.api.add(1, 2)).rejects.toThrow('exited with code 4');
+    expect(await other.service.api.add(1, 2)).toBe(3);
+    expect(wasStarted()).toBe(false);
     const failed = await Promise.allSettled([service.api.add(1, 2), service.api.add(3, 4)]);
     for (const call of failed)
       expect(call).toMatchObject({ reason: { message: 'example-service exited with code 4' } });
-    expect(await service.api.add(1, 2)).toBe(3);
-    expect(service.isStarted).toBe(true);
+    expect(wasStarted()).toBe(true);
+    expect(await Promise.all([service.api.add(1, 2), service.api.add(3, 4)])).toEqual([3, 7]);
     expect(service.stats()).toEqual({ pending: 0, inFlightBytes: 0, restarts: 0 });
     await service.close();
     await expect(service.api.add(1, 2)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
   it('that is closed before its first call does not start', async () => {
-    const service = open({});
+    const { service, wasStarted } = open();
     await service.close();
     await expect(service.api.add(1, 2)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(service.isStarted).toBe(false);
+    expect(wasStarted()).toBe(false);
+  });
+
+  it('that is closed while it starts completes the pending call, and ends', async () => {
+    const { service } = open();
+    await expect(service.api.add(1, 2)).rejects.toThrow('exited with code 4');
+    const pending = service.api.add(1, 2);
+    const closed = service.close();
+    expect(await pending).toBe(3);
+    await closed;
+    await expect(service.api.add(1, 2)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 });
