@@ -1,8 +1,8 @@
-import { STATUS_CODES } from 'node:http';
 import { Reservation } from '../admission/budget.ts';
 import { limits } from '../limits.ts';
 import type { Chunks, Header, Rendered } from './reply.ts';
 import type { Sending, SendOptions } from './send.ts';
+import { statusLine } from './status-line.ts';
 import type { HttpResponse } from './uws.ts';
 
 export interface StreamOptions extends SendOptions {
@@ -48,7 +48,7 @@ export function sendStream(
 
   const begin = (): void => {
     res.cork(() => {
-      res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
+      res.writeStatus(statusLine(status));
       for (const [name, value] of [...general, ...headers]) res.writeHeader(name, value);
       if (!options.headOnly) return;
       // `endWithoutBody` is called without an argument, because even undefined would be sent as a length.

@@ -1,7 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import { type Budget, Reservation } from '../admission/budget.ts';
 import { type LimitName, limits } from '../limits.ts';
 import type { Chunks, Header, Rendered } from './reply.ts';
+import { statusLine } from './status-line.ts';
 import type { HttpResponse } from './uws.ts';
 
 export interface SendOptions {
@@ -64,7 +64,7 @@ export function send(
   const length = bytes?.byteLength ?? 0;
   let complete = true;
   res.cork(() => {
-    res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
+    res.writeStatus(statusLine(status));
     for (const [name, value] of general) res.writeHeader(name, value);
     for (const [name, value] of headers) res.writeHeader(name, value);
     if (options.cut) {
