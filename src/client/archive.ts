@@ -15,7 +15,7 @@ import { toBase64 } from '../tlog/base64.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash, rootPlan } from '../tlog/tree.ts';
 import { type Exact, members, parseExact, safeInteger, string } from './exact-json.ts';
-import { AuditFault } from './fault.ts';
+import { AuditFault, catchFault, unwrap } from './fault.ts';
 import { type KeySet, readKeySet, writeKeys } from './key-set.ts';
 import { readTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
 import { readPath, verifyConsistency } from './verify.ts';
@@ -72,27 +72,26 @@ export function looksLikeArchive(line: string): boolean {
 }
 
 export function parseArchiveHeader(line: string): ArchiveHeader | AuditFault {
+  return catchFault(() => readArchiveHeader(line));
+}
+
+function readArchiveHeader(line: string): ArchiveHeader {
   const fields = members(parseExact(line));
-  if (fields?.format !== format) return malformedArchive(`its first line has no "format": "${format}"`);
+  if (fields?.format !== format) throw malformedArchive(`its first line has no "format": "${format}"`);
   const [log, exportedAt] = [string(fields.log), string(fields.exported_at)];
   const [from, to] = [safeInteger(fields.from), safeInteger(fields.to)];
   if (log === undefined || exportedAt === undefined || from === undefined || to === undefined)
-    return malformedArchive('log, from, to or exported_at is missing');
-  const head = readTreeHead(fields.head);
-  if (head instanceof AuditFault) return head;
-  const keys = readKeySet(fields.keys);
-  if (keys instanceof AuditFault) return keys;
-  if (from >= to || to > head.size) return malformedArchive(`invalid range: entries ${from} to ${to} of ${head.size}`);
+    throw malformedArchive('log, from, to or exported_at is missing');
+  const head = unwrap(readTreeHead(fields.head));
+  const keys = unwrap(readKeySet(fields.keys));
+  if (from >= to || to > head.size) throw malformedArchive(`invalid range: entries ${from} to ${to} of ${head.size}`);
   const edge = readHashes(fields.edge, 'edge');
   const proof = readHashes(fields.proof, 'proof');
-  if (edge instanceof AuditFault) return edge;
-  if (proof instanceof AuditFault) return proof;
   const edgeHashes = rootPlan(from).length;
   if (edge.length !== edgeHashes)
-    return malformedArchive(`edge must have ${edgeHashes} hashes for size ${from} (got ${edge.length})`);
-  const checkpoint = fields.checkpoint === undefined ? undefined : string(fields.checkpoint);
-  if (fields.checkpoint !== undefined && checkpoint === undefined)
-    return malformedArchive('checkpoint is not a string');
+    throw malformedArchive(`edge must have ${edgeHashes} hashes for size ${from} (got ${edge.length})`);
+  const checkpoint = string(fields.checkpoint);
+  if (fields.checkpoint !== undefined && checkpoint === undefined) throw malformedArchive('checkpoint is not a string');
   const header = { log, from, to, exportedAt, head, keys, edge, proof };
   return checkpoint === undefined ? header : { ...header, checkpoint };
 }
@@ -109,9 +108,8 @@ export function checkArchiveRoot(root: Hash, { head, from, to, proof }: ArchiveH
     : new AuditFault('WRONG_ROOT', `entries ${from} to ${to} do not match the head of size ${head.size}`);
 }
 
-function readHashes(json: Exact | undefined, name: string): Hash[] | AuditFault {
-  const hashes = json === undefined ? [] : readPath(json);
-  return hashes instanceof AuditFault ? malformedArchive(`${name}: ${hashes.message}`) : hashes;
+function readHashes(json: Exact | undefined, name: string): Hash[] {
+  return json === undefined ? [] : unwrap(readPath(json), (message) => malformedArchive(`${name}: ${message}`));
 }
 
 export function malformedArchive(reason: string): AuditFault {

@@ -5,7 +5,7 @@ import { parseTlogProof, type TlogProof } from '../tlog/tlog-proof.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
 import { base64, type Exact, members, parseExact, string } from './exact-json.ts';
-import { AuditFault } from './fault.ts';
+import { AuditFault, catchFault, unwrap } from './fault.ts';
 import { canAccuse, type KeySet } from './key-set.ts';
 import {
   type Bundle,
@@ -71,16 +71,15 @@ const maxTimestamps = 64;
 
 /** Parses `{tlog_proof, checkpoint_published, checkpoint_consistency, timestamps}` of a bundle. */
 export function parseBundleProofs(text: string): BundleProofs | AuditFault {
-  const fields = members(parseExact(text));
-  const checkpoint = readCheckpointPart(fields ?? {});
-  if (checkpoint instanceof AuditFault) return checkpoint;
-  const timestamps = members(fields?.timestamps);
-  if (fields?.timestamps !== undefined && timestamps === undefined) return malformed('timestamps: must be an object');
-  const notBefore = readList(timestamps?.not_before, 'not_before', readBefore);
-  if (notBefore instanceof AuditFault) return notBefore;
-  const notAfter = readList(timestamps?.not_after, 'not_after', readAfter);
-  if (notAfter instanceof AuditFault) return notAfter;
-  return { ...(checkpoint && { checkpoint }), notBefore, notAfter };
+  return catchFault(() => {
+    const fields = members(parseExact(text));
+    const checkpoint = readCheckpointPart(fields ?? {});
+    const timestamps = members(fields?.timestamps);
+    if (fields?.timestamps !== undefined && timestamps === undefined) throw malformed('timestamps: must be an object');
+    const notBefore = readList(timestamps?.not_before, 'not_before', readBefore);
+    const notAfter = readList(timestamps?.not_after, 'not_after', readAfter);
+    return { ...(checkpoint && { checkpoint }), notBefore, notAfter };
+  });
 }
 
 /**
@@ -161,17 +160,13 @@ function coveredBy(leaf: LogLeaf, { checkpoint, path }: BundleProofs['notAfter']
   }
 }
 
-function readCheckpointPart(
-  fields: Readonly<Record<string, Exact | undefined>>,
-): BundleProofs['checkpoint'] | AuditFault {
+function readCheckpointPart(fields: Readonly<Record<string, Exact | undefined>>): BundleProofs['checkpoint'] {
   const { tlog_proof: text, checkpoint_published: published } = fields;
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || typeof published !== 'boolean')
-    return malformed('tlog_proof: must be a string, with a boolean checkpoint_published');
-  const consistency = readPath(fields.checkpoint_consistency);
-  if (consistency instanceof AuditFault) return consistency;
-  const proof = readTlogProof(text);
-  return proof instanceof AuditFault ? proof : { proof, text, published, consistency };
+    throw malformed('tlog_proof: must be a string, with a boolean checkpoint_published');
+  const consistency = unwrap(readPath(fields.checkpoint_consistency));
+  return { proof: unwrap(readTlogProof(text)), text, published, consistency };
 }
 
 /** Parses a C2SP tlog-proof without verifying it. */
@@ -184,31 +179,21 @@ export function readTlogProof(text: string): TlogProof | AuditFault {
   }
 }
 
-function readList<T>(json: Exact | undefined, name: string, read: (json: Exact) => T | AuditFault): T[] | AuditFault {
+function readList<T>(json: Exact | undefined, name: string, read: (json: Exact) => T): T[] {
   if (json === undefined) return [];
   if (!Array.isArray(json) || json.length > maxTimestamps)
-    return malformed(`timestamps.${name}: must be a list of at most ${maxTimestamps}`);
-  const items: T[] = [];
-  for (const item of json) {
-    const one = read(item);
-    if (one instanceof AuditFault) return one;
-    items.push(one);
-  }
-  return items;
+    throw malformed(`timestamps.${name}: must be a list of at most ${maxTimestamps}`);
+  return json.map((item) => read(item));
 }
 
-function readBefore(json: Exact): BundleProofs['notBefore'][number] | AuditFault {
-  const leaf = readLeaf(json);
-  if (leaf instanceof AuditFault) return leaf;
-  const path = readPath(members(json)?.audit_path);
-  return path instanceof AuditFault ? path : { leaf, path };
+function readBefore(json: Exact): BundleProofs['notBefore'][number] {
+  return { leaf: unwrap(readLeaf(json)), path: unwrap(readPath(members(json)?.audit_path)) };
 }
 
-function readAfter(json: Exact): BundleProofs['notAfter'][number] | AuditFault {
+function readAfter(json: Exact): BundleProofs['notAfter'][number] {
   const claim = readClaim(members(json));
-  if (claim === undefined) return malformed('timestamps.not_after: authority, checkpoint or token is missing');
-  const path = readPath(members(json)?.audit_path);
-  return path instanceof AuditFault ? path : { ...claim, path };
+  if (claim === undefined) throw malformed('timestamps.not_after: authority, checkpoint or token is missing');
+  return { ...claim, path: unwrap(readPath(members(json)?.audit_path)) };
 }
 
 /** Returns the timestamp in these members; undefined if a member is missing or has the wrong type. */

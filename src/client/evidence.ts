@@ -7,7 +7,7 @@ import { readClaim } from './bundle-proofs.ts';
 import { type Corroboration, maxCorroborations } from './corroboration.ts';
 import type { SignedEntry } from './entry-evidence.ts';
 import { type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
-import { AuditFault } from './fault.ts';
+import { AuditFault, catchFault, unwrap } from './fault.ts';
 import { type KeyLink, maxLinks } from './key-chain.ts';
 import { type KeySet, readKeySet, writeKeys } from './key-set.ts';
 import { readTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
@@ -115,13 +115,16 @@ export function looksLikeEvidence(text: string): boolean {
 }
 
 export function parseEvidence(text: string): Evidence | AuditFault {
+  return catchFault(() => readEvidence(text));
+}
+
+function readEvidence(text: string): Evidence {
   const fields = members(parseExact(text));
-  if (fields === undefined || !isFormat(fields.format)) return malformed(`it has no "format": "${format}"`);
+  if (fields === undefined || !isFormat(fields.format)) throw malformed(`it has no "format": "${format}"`);
   const [code, message, log, foundAt] = [fields.code, fields.message, fields.log, fields.found_at].map(string);
   if (code === undefined || message === undefined || log === undefined || foundAt === undefined)
-    return malformed('code, message, log or found_at is missing');
-  const keys = readKeySet(fields.keys);
-  if (keys instanceof AuditFault) return keys;
+    throw malformed('code, message, log or found_at is missing');
+  const keys = unwrap(readKeySet(fields.keys));
   const parts = readParts({
     pinnedHead: [fields.pinned_head, readTreeHead],
     head: [fields.head, readTreeHead],
@@ -137,7 +140,6 @@ export function parseEvidence(text: string): Evidence | AuditFault {
     links: [fields.links, readLinks],
     entries: [fields.entries, readLinks],
   });
-  if (parts instanceof AuditFault) return parts;
   const read = { code, message, log, foundAt, keys, ...parts };
   const { pinnedKeys, pinnedHead } = read;
   if (fields.format !== formatOfUnsignedKeys || pinnedKeys === undefined) return read;
@@ -153,54 +155,42 @@ function writeLink({ leaf, path, head }: KeyLink): string {
   return `${JSON.stringify(about).slice(0, -1)},"head":${writeTreeHead(head)}}`;
 }
 
-function readLinks(json: Exact | undefined): KeyLink[] | AuditFault {
+function readLinks(json: Exact | undefined): KeyLink[] {
   if (!Array.isArray(json) || json.length > maxLinks)
-    return malformed(`links, entries: must be a list of at most ${maxLinks} entries`);
-  const links: KeyLink[] = [];
-  for (const item of json) {
-    const leaf = readLeaf(item);
-    if (leaf instanceof AuditFault) return leaf;
-    const path = readPath(members(item)?.audit_path);
-    if (path instanceof AuditFault) return path;
-    const head = readTreeHead(members(item)?.head);
-    if (head instanceof AuditFault) return head;
-    links.push({ leaf, path, head });
-  }
-  return links;
+    throw malformed(`links, entries: must be a list of at most ${maxLinks} entries`);
+  return json.map((item) => ({
+    leaf: unwrap(readLeaf(item)),
+    path: unwrap(readPath(members(item)?.audit_path)),
+    head: unwrap(readTreeHead(members(item)?.head)),
+  }));
 }
 
 type Readers = Readonly<Record<string, readonly [Exact | undefined, (json: Exact | undefined) => unknown]>>;
 type Parts<R extends Readers> = { [N in keyof R]?: Exclude<ReturnType<R[N][1]>, AuditFault> };
 
-/** Reads the members that are present; returns the first fault. */
-function readParts<R extends Readers>(readers: R): Parts<R> | AuditFault {
-  const parts: Record<string, unknown> = {};
-  for (const [name, [json, read]] of Object.entries(readers)) {
-    if (json === undefined) continue;
-    const value = read(json);
-    if (value instanceof AuditFault) return value;
-    parts[name] = value;
-  }
-  return parts as Parts<R>;
+/** Reads the members that are present. */
+function readParts<R extends Readers>(readers: R): Parts<R> {
+  const present = Object.entries(readers).filter(([, [json]]) => json !== undefined);
+  return Object.fromEntries(present.map(([name, [json, read]]) => [name, unwrap(read(json))])) as Parts<R>;
 }
 
 const textOf = (name: string) => (json: Exact | undefined) => string(json) ?? malformed(`${name} is not a string`);
 
-function readCheckpoints(json: Exact | undefined): string[] | AuditFault {
+function readCheckpoints(json: Exact | undefined): string[] {
   const notes = Array.isArray(json) ? json.map(string) : [];
   const texts = notes.filter((note) => note !== undefined);
-  return texts.length === 2 && notes.length === 2 ? texts : malformed('checkpoints: must be two strings');
+  if (texts.length !== 2 || notes.length !== 2) throw malformed('checkpoints: must be two strings');
+  return texts;
 }
 
-function readBinding(json: Exact | undefined): Binding | AuditFault {
+function readBinding(json: Exact | undefined): Binding {
   const fields = members(json);
   const firstSize = safeInteger(fields?.first_size);
   const secondSize = safeInteger(fields?.second_size);
   const firstRoot = hex(fields?.first_root, 32);
   if (firstSize === undefined || secondSize === undefined || firstRoot === undefined)
-    return malformed('proof: first_size, second_size or first_root is missing');
-  const path = readPath(fields?.audit_path);
-  return path instanceof AuditFault ? path : { firstSize, secondSize, firstRoot, path };
+    throw malformed('proof: first_size, second_size or first_root is missing');
+  return { firstSize, secondSize, firstRoot, path: unwrap(readPath(fields?.audit_path)) };
 }
 
 function servedField({ from, entriesRoot, tilesRoot, differsAt }: ServedTree) {
@@ -208,16 +198,16 @@ function servedField({ from, entriesRoot, tilesRoot, differsAt }: ServedTree) {
   return { from, entries_root: bytesToHex(entriesRoot), tiles_root, differs_at: differsAt };
 }
 
-function readServed(json: Exact | undefined): ServedTree | AuditFault {
+function readServed(json: Exact | undefined): ServedTree {
   const fields = members(json);
   const from = safeInteger(fields?.from);
   const entriesRoot = hex(fields?.entries_root, 32);
-  if (from === undefined || entriesRoot === undefined) return malformed('served: from or entries_root is missing');
+  if (from === undefined || entriesRoot === undefined) throw malformed('served: from or entries_root is missing');
   const parts = readParts({
     tilesRoot: [fields?.tiles_root, (root) => hex(root, 32) ?? malformed('served.tiles_root is not 32 bytes in hex')],
     differsAt: [fields?.differs_at, textOf('served.differs_at')],
   });
-  return parts instanceof AuditFault ? parts : { from, entriesRoot, ...parts };
+  return { from, entriesRoot, ...parts };
 }
 
 function corroborationField({ checkpoint, path, timestamp }: Corroboration) {
@@ -225,26 +215,21 @@ function corroborationField({ checkpoint, path, timestamp }: Corroboration) {
   return { checkpoint, audit_path: path.map(bytesToHex), authority: timestamp?.authority, token };
 }
 
-function readCorroborations(json: Exact | undefined): Corroboration[] | AuditFault {
+function readCorroborations(json: Exact | undefined): Corroboration[] {
   if (!Array.isArray(json) || json.length > maxCorroborations)
-    return malformed(`corroboration: must be a list of at most ${maxCorroborations}`);
-  const found: Corroboration[] = [];
-  for (const item of json) {
-    const fields = members(item);
-    const checkpoint = string(fields?.checkpoint);
-    const path = readPath(fields?.audit_path);
-    if (path instanceof AuditFault) return malformed(`corroboration: ${path.message}`);
-    const isTimestamp = fields?.token !== undefined || fields?.authority !== undefined;
-    const claim = isTimestamp ? readClaim(fields) : undefined;
-    if (checkpoint === undefined || (isTimestamp && claim === undefined))
-      return malformed('corroboration: checkpoint, authority or token is missing');
-    found.push({
-      checkpoint,
-      path,
-      ...(claim && { timestamp: { authority: claim.authority, token: claim.token } }),
-    });
-  }
-  return found;
+    throw malformed(`corroboration: must be a list of at most ${maxCorroborations}`);
+  return json.map(readCorroboration);
+}
+
+function readCorroboration(json: Exact): Corroboration {
+  const fields = members(json);
+  const checkpoint = string(fields?.checkpoint);
+  const path = unwrap(readPath(fields?.audit_path), (message) => malformed(`corroboration: ${message}`));
+  const isTimestamp = fields?.token !== undefined || fields?.authority !== undefined;
+  const claim = isTimestamp ? readClaim(fields) : undefined;
+  if (checkpoint === undefined || (isTimestamp && claim === undefined))
+    throw malformed('corroboration: checkpoint, authority or token is missing');
+  return { checkpoint, path, ...(claim && { timestamp: { authority: claim.authority, token: claim.token } }) };
 }
 
 function malformed(reason: string): AuditFault {

@@ -77,7 +77,10 @@ export const faultCodes = {
 
 export type FaultCode = keyof typeof faultCodes;
 
-/** An expected failure: functions return `T | AuditFault` instead of throwing. */
+/**
+ * An expected failure: exported functions return `T | AuditFault` instead of throwing. Readers of parts of a file throw
+ * it, and the exported function that reads the file returns it (`catchFault`).
+ */
 export class AuditFault {
   readonly code: FaultCode;
   /** Description of the failure, with the actual and the expected value where both exist. */
@@ -94,4 +97,24 @@ export class AuditFault {
   get kind(): (typeof faultCodes)[FaultCode]['kind'] {
     return faultCodes[this.code].kind;
   }
+}
+
+/** Returns the result of `read`, or the fault that it throws. Other errors are thrown. */
+export function catchFault<T>(read: () => T): T | AuditFault {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof AuditFault) return error;
+    throw error;
+  }
+}
+
+/**
+ * Returns the value, or throws the fault that it is. For functions that are called in `catchFault`.
+ *
+ * @param asPart - returns the fault of the whole from the message about its part
+ */
+export function unwrap<T>(value: T | AuditFault, asPart?: (message: string) => AuditFault): T {
+  if (value instanceof AuditFault) throw asPart?.(value.message) ?? value;
+  return value;
 }

@@ -3,7 +3,7 @@ import { equalHashes, foldRoot, type Hash, rootPlan } from '../tlog/tree.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { type Exact, members, parseExact, string } from './exact-json.ts';
-import { AuditFault } from './fault.ts';
+import { AuditFault, catchFault, unwrap } from './fault.ts';
 import { fingerprint, type KeySet, type LogKey, readKeySet, writeKeys } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
@@ -63,23 +63,25 @@ export function writePin(pin: Pin): string {
  * pin, because the signature was valid when pinned.
  */
 export function parsePin(text: string): Pin | AuditFault {
+  return catchFault(() => readPin(text));
+}
+
+function readPin(text: string): Pin {
   const fields = members(parseExact(text));
-  if (fields === undefined || !versions.includes(fields.version)) return malformed(`it has no "version": ${version}`);
+  if (fields === undefined || !versions.includes(fields.version)) throw malformed(`it has no "version": ${version}`);
   const log = string(fields.log);
   const pinnedAt = string(fields.pinned_at);
   const updatedAt = string(fields.updated_at);
   if (log === undefined || pinnedAt === undefined || updatedAt === undefined)
-    return malformed('log or a time is missing');
-  const written = readKeySet(fields.keys);
-  if (written instanceof AuditFault) return malformed(written.message);
+    throw malformed('log or a time is missing');
+  const written = unwrap(readKeySet(fields.keys), malformed);
   const head = readOwnHead(fields.head, written);
-  if (head instanceof AuditFault) return head;
   const keys = fields.version === versionOfUnsignedKeys ? migratedKeys(head, written) : written;
   const checkpoint = string(fields.checkpoint);
-  if (fields.checkpoint !== undefined && checkpoint === undefined) return malformed('checkpoint is not text');
+  if (fields.checkpoint !== undefined && checkpoint === undefined) throw malformed('checkpoint is not text');
   const checkpointAhead = string(fields.checkpoint_ahead);
   if (fields.checkpoint_ahead !== undefined && readCheckpoint(checkpointAhead ?? '') instanceof AuditFault)
-    return malformed('checkpoint_ahead is not a checkpoint');
+    throw malformed('checkpoint_ahead is not a checkpoint');
   const notes = {
     ...(checkpoint !== undefined && { checkpoint }),
     ...(checkpointAhead !== undefined && { checkpointAhead }),
@@ -87,10 +89,9 @@ export function parsePin(text: string): Pin | AuditFault {
   const pin = { log, head, keys, pinnedAt, updatedAt, ...notes };
   if (fields.entries === undefined) return pin;
   const entries = readEntries(fields.entries, written);
-  if (entries instanceof AuditFault) return entries;
   // In a migrated pin, the signer of the entries' head may be untrusted: then the entries are checked again.
   if (!keys.has(entries.head.signerKeyId)) return pin;
-  if (entries.head.size > head.size) return malformed('its entries exceed its head');
+  if (entries.head.size > head.size) throw malformed('its entries exceed its head');
   return { ...pin, entries };
 }
 
@@ -111,23 +112,20 @@ export function rootKey({ kid, x, publicKey }: LogKey, life?: string): LogKey {
   return { kid, x, publicKey, ...about, fromSize: undefined, toSize: undefined };
 }
 
-function readOwnHead(json: Exact | undefined, keys: KeySet): SignedHead | AuditFault {
-  const head = readTreeHead(json);
-  if (head instanceof AuditFault) return malformed(head.message);
+function readOwnHead(json: Exact | undefined, keys: KeySet): SignedHead {
+  const head = unwrap(readTreeHead(json), malformed);
   const signer = keys.get(head.signerKeyId)?.publicKey;
   if (signer !== undefined && verifyEd25519(signer, signedBytes(head), head.signature)) return head;
-  return malformed('a head has an invalid signature, so the file was altered');
+  throw malformed('a head has an invalid signature, so the file was altered');
 }
 
-function readEntries(json: Exact, keys: KeySet): CheckedEntries | AuditFault {
+function readEntries(json: Exact, keys: KeySet): CheckedEntries {
   const fields = members(json);
   const head = readOwnHead(fields?.head, keys);
-  if (head instanceof AuditFault) return head;
-  const edge = readPath(fields?.edge);
-  if (edge instanceof AuditFault) return malformed(edge.message);
-  if (edge.length !== rootPlan(head.size).length) return malformed('its edge has the wrong number of hashes');
+  const edge = unwrap(readPath(fields?.edge), malformed);
+  if (edge.length !== rootPlan(head.size).length) throw malformed('its edge has the wrong number of hashes');
   if (!equalHashes(foldRoot(sha256, head.size, edge), head.root))
-    return malformed('its edge does not result in the root of its head');
+    throw malformed('its edge does not result in the root of its head');
   return { head, edge };
 }
 

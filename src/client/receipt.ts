@@ -7,7 +7,7 @@ import { verifyInclusion } from '../tlog/proof.ts';
 import { type Hash, leafHash } from '../tlog/tree.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { type Exact, hex, members, parseExact, safeInteger, string, uuidPattern } from './exact-json.ts';
-import { AuditFault } from './fault.ts';
+import { AuditFault, catchFault, unwrap } from './fault.ts';
 import { type KeySet, type LogKey, readKeySet, receiptSigner } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { type Bundle, readBundle, readPath, type VerifiedEntry, verifyBundle } from './verify.ts';
@@ -47,20 +47,21 @@ export function looksLikeReceipt(text: string): boolean {
 }
 
 export function parseReceipt(text: string): ReceiptFile | AuditFault {
+  return catchFault(() => readReceipt(text));
+}
+
+function readReceipt(text: string): ReceiptFile {
   const fields = receiptMembers(text);
   const receipt = readStatement(fields?.receipt);
   if (fields === undefined || receipt === undefined)
-    return malformed('receipt: must have id, sha256, bytes, sensor, received_at and four counts');
+    throw malformed('receipt: must have id, sha256, bytes, sensor, received_at and four counts');
   const keyId = string(fields.key_id);
   const signature = hex(fields.signature, 64);
   if ((keyId === undefined) !== (signature === undefined) || (fields.signature && signature === undefined))
-    return malformed('key_id and signature (64 bytes in hex) must be given together');
+    throw malformed('key_id and signature (64 bytes in hex) must be given together');
   const batch = readBatch(fields.batch);
-  if (batch instanceof AuditFault) return batch;
-  const proof = fields.proof === undefined ? undefined : readBundle(fields.proof);
-  if (proof instanceof AuditFault) return proof;
-  const own = fields.keys === undefined ? new Map<string, LogKey>() : readKeySet(fields.keys);
-  if (own instanceof AuditFault) return own;
+  const proof = fields.proof === undefined ? undefined : unwrap(readBundle(fields.proof));
+  const own = fields.keys === undefined ? new Map<string, LogKey>() : unwrap(readKeySet(fields.keys));
   return { receipt, keyId, signature, keys: new Map([...own, ...(proof?.keys ?? [])]), batch, proof };
 }
 
@@ -154,16 +155,15 @@ function readStatement(json: Exact | undefined): ReceiptStatement | undefined {
   return { id, sha256: bytesToHex(digest), bytes, ...stored, sensor: { id: sensorId, name }, received_at };
 }
 
-function readBatch(json: Exact | undefined): ReceiptFile['batch'] | AuditFault {
+function readBatch(json: Exact | undefined): ReceiptFile['batch'] {
   if (json === undefined) return undefined;
   const fields = members(json);
   const entryId = string(fields?.entry_id);
   const leafIndex = safeInteger(fields?.leaf_index);
   const treeSize = safeInteger(fields?.tree_size);
-  const path = readPath(fields?.audit_path);
-  if (path instanceof AuditFault) return malformed(path.message);
+  const path = unwrap(readPath(fields?.audit_path), malformed);
   if (entryId === undefined || leafIndex === undefined || treeSize === undefined)
-    return malformed('batch lacks entry_id, leaf_index or tree_size');
+    throw malformed('batch lacks entry_id, leaf_index or tree_size');
   return { entryId, leafIndex, treeSize, path };
 }
 

@@ -7,7 +7,7 @@ import * as proofs from '../tlog/proof.ts';
 import { equalHashes, type Hash, leafHash } from '../tlog/tree.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { base64, type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
-import { AuditFault } from './fault.ts';
+import { AuditFault, catchFault, unwrap } from './fault.ts';
 import { entrySigner, headSigner, type KeySet, type LogKey, readKeySet, writeKeys } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
@@ -129,18 +129,15 @@ export function parseBundle(text: string): Bundle | AuditFault {
 export function readBundle(json: Exact | undefined): Bundle | AuditFault {
   const fields = members(json);
   if (fields === undefined) return new AuditFault('MALFORMED_BUNDLE', 'the bundle is not a JSON object');
-  const head = readTreeHead(fields.head);
-  if (head instanceof AuditFault) return head;
-  const keys = readKeySet(fields.keys);
-  if (keys instanceof AuditFault) return keys;
-  const leaf = readLeaf(json);
-  if (leaf instanceof AuditFault) return leaf;
-  const path = readPath(fields.audit_path);
-  if (path instanceof AuditFault) return path;
-  if (fields.tree_size !== undefined && safeInteger(fields.tree_size) !== head.size) {
-    return new AuditFault('MALFORMED_BUNDLE', 'tree_size differs from the head');
-  }
-  return { leaf, path, head, keys };
+  return catchFault(() => {
+    const head = unwrap(readTreeHead(fields.head));
+    const keys = unwrap(readKeySet(fields.keys));
+    const leaf = unwrap(readLeaf(json));
+    const path = unwrap(readPath(fields.audit_path));
+    if (fields.tree_size !== undefined && safeInteger(fields.tree_size) !== head.size)
+      throw new AuditFault('MALFORMED_BUNDLE', 'tree_size differs from the head');
+    return { leaf, path, head, keys };
+  });
 }
 
 export function writeBundle(bundle: Bundle): string {
