@@ -1,12 +1,12 @@
 import type { Evidence } from '../client/evidence.ts';
 import { AuditFault } from '../client/fault.ts';
-import { corroborationOf, faultWithEvidence } from '../client/fault-evidence.ts';
+import { corroborationOf } from '../client/fault-evidence.ts';
 import type { Pin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
 import type { SizedRoot } from '../tlog/binding.ts';
 import { equalHashes } from '../tlog/tree.ts';
 import type { Field } from './output.ts';
-import { faultReport, type Report, saveReportEvidence } from './report.ts';
+import { type Report, reportContradiction } from './report.ts';
 
 /** A pin and the path of its file. */
 export interface PinInFile {
@@ -38,10 +38,9 @@ export async function againstPin(stated: Stated, pinned: PinInFile | undefined):
   }
   if (equalHashes(root, pin.head.root))
     return { lines: ['Same tree as the pinned one.'], fields: { consistent_with: size } };
-  return reportContradiction(new AuditFault('FORK', `the pin has another root for size ${size}`), pin.log, file, {
-    ...('checkpoint' in stated ? { checkpoint: stated.checkpoint } : { head: stated.head }),
-    ...evidenceOf(pin),
-  });
+  const fault = new AuditFault('FORK', `the pin has another root for size ${size}`);
+  const other = 'checkpoint' in stated ? { checkpoint: stated.checkpoint } : { head: stated.head };
+  return reportContradiction(fault, { log: pin.log, ...other, ...evidenceOf(pin) }, { file, now: Date.now() });
 }
 
 /** Returns the members of evidence that come from a pin. */
@@ -51,17 +50,4 @@ export function evidenceOf(pin: Pin) {
     ...{ pinnedAt: updatedAt, pinnedHead: head, pinnedKeys: keys, keys },
     corroboration: corroborationOf(pin),
   } satisfies Partial<Evidence>;
-}
-
-/** Saves evidence of a contradiction next to the pin and returns the report. */
-export async function reportContradiction(
-  fault: AuditFault,
-  log: string,
-  pinFile: string,
-  details: Omit<Evidence, 'code' | 'message' | 'log' | 'foundAt'>,
-): Promise<Report> {
-  const now = Date.now();
-  const about = { code: fault.code, message: fault.message, log, foundAt: new Date(now).toISOString() };
-  const result = await faultWithEvidence({ ...about, ...details }, fault);
-  return faultReport(result.fault, await saveReportEvidence(result.evidence, pinFile, now));
 }

@@ -6,7 +6,7 @@ import { dateFault } from '../client/entry-dates.ts';
 import { fetchSignedEntries } from '../client/entry-evidence.ts';
 import type { Evidence } from '../client/evidence.ts';
 import { AuditFault } from '../client/fault.ts';
-import { corroborationOf, faultWithEvidence } from '../client/fault-evidence.ts';
+import { corroborationOf } from '../client/fault-evidence.ts';
 import { fingerprint } from '../client/key-set.ts';
 import { DuplicateEntry, emptyTree, type TreeEdge } from '../client/leaf-audit.ts';
 import { httpLog, type LogSource } from '../client/log-source.ts';
@@ -20,7 +20,14 @@ import { checkpointPolicy, credentials, serviceUrl, wholeNumber } from './option
 import { cosignerFields, headFields, headLines, output } from './output.ts';
 import { defaultPinFile, keepPin, loadPin, savePin } from './pin-file.ts';
 import { reporter } from './progress.ts';
-import { emptyReport, faultReport, printReport, type Report, saveReportEvidence } from './report.ts';
+import {
+  emptyReport,
+  faultReport,
+  printReport,
+  type Report,
+  reportContradiction,
+  saveReportEvidence,
+} from './report.ts';
 import { IdFile } from './seen-ids.ts';
 import { addWatchOptions, runRounds, type WatchOptions } from './watch-options.ts';
 
@@ -158,11 +165,9 @@ async function entriesReport(
   file: string,
   now: number,
 ): Promise<Report> {
-  const foundAt = new Date(now).toISOString();
-  const about = { code: fault.code, message: fault.message, log: log.url, foundAt };
-  const evidence = { ...about, ...details, pinnedKeys: pin.keys, head: pin.head, keys: pin.keys };
-  const result = await faultWithEvidence({ ...evidence, corroboration: corroborationOf(pin) }, fault, log);
-  return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
+  const { head, keys } = pin;
+  const signed = { log: log.url, head, pinnedKeys: keys, keys, corroboration: corroborationOf(pin) };
+  return reportContradiction(fault, { ...details, ...signed }, { file, log, now });
 }
 
 /**

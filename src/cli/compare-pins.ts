@@ -1,16 +1,16 @@
-import { readFile } from 'node:fs/promises';
 import { readCheckpoint, verifyCheckpoint } from '../client/checkpoint.ts';
 import { type Contradiction, checkExtension } from '../client/consistency.ts';
 import type { Evidence } from '../client/evidence.ts';
 import { AuditFault } from '../client/fault.ts';
-import { corroborationOf, faultWithEvidence } from '../client/fault-evidence.ts';
+import { corroborationOf } from '../client/fault-evidence.ts';
 import type { LogSource } from '../client/log-source.ts';
 import { type Pin, parsePin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
 import { CommandError, exitCodes } from '../service/exit-codes.ts';
 import type { SizedRoot } from '../tlog/binding.ts';
 import { orThrow } from './output.ts';
-import { faultReport, type Report, saveReportEvidence } from './report.ts';
+import { readText } from './read-input.ts';
+import { faultReport, type Report, reportContradiction } from './report.ts';
 import { sharedTrust } from './shared-trust.ts';
 
 /** A size and root that the log signed; checkpoints have no time. */
@@ -73,9 +73,9 @@ async function withCheckpoint(pin: Pin, note: string, compared: Compared): Promi
 async function conclude(
   [earlier, later]: readonly [Stated, Stated],
   known: Omit<Evidence, 'code' | 'message' | 'foundAt'>,
-  { file, log, now }: Compared,
+  compared: Compared,
 ): Promise<Report> {
-  const found = await contradiction(earlier, later, log);
+  const found = await contradiction(earlier, later, compared.log);
   if (found instanceof AuditFault) return faultReport(found);
   const sizes = [earlier.size, later.size];
   if (found === undefined) {
@@ -83,9 +83,7 @@ async function conclude(
     return { exit: exitCodes.ok, state: 'same', lines, fields: { status: 'same_tree', sizes } };
   }
   const { fault, ...details } = found;
-  const about = { code: fault.code, message: fault.message, foundAt: new Date(now).toISOString() };
-  const result = await faultWithEvidence({ ...about, ...details, ...known }, fault, log);
-  return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
+  return reportContradiction(fault, { ...details, ...known }, compared);
 }
 
 async function contradiction(
@@ -111,11 +109,6 @@ async function contradiction(
 
 /** Reads a pin, or the note of a checkpoint. */
 async function readView(path: string): Promise<Pin | string> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    throw new CommandError(`${path}: ${(error as Error).message}`);
-  }
+  const text = await readText(path);
   return text.includes('\n\n\u2014 ') ? text : orThrow(parsePin(text));
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Config } from '../config/settings.ts';
-import { type ExitCode, exitCodes } from '../service/exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 
 /** Options of commands that work on the data folder of a stopped service. */
 export interface DataFolderOptions {
@@ -34,6 +34,15 @@ export async function dataFolderConfig({ dataDir, anchor }: DataFolderOptions): 
   const isConfigured = resolve(config.data_dir) === resolve(configured.data_dir);
   const anchorPath = anchor ?? (isConfigured ? config['ledger.anchor_path'] : undefined);
   return { ...config, 'ledger.anchor_path': anchorPath };
+}
+
+/** Runs a step that opens a folder. Its failure is a command error, with the exit code of `exitCodeOfFolder`. */
+export async function orFail<T>(step: () => T | Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw new CommandError((error as Error).message, exitCodeOfFolder(error as Error));
+  }
 }
 
 /**

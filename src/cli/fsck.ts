@@ -6,7 +6,7 @@ import type { FsckReport } from '../ledger/check/fsck.ts';
 import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import type { LogPositions } from '../store/log-positions.ts';
 import { bytesToHex } from '../tlog/hex.ts';
-import { anchorOption, type DataFolderOptions, dataFolderConfig, exitCodeOfFolder } from './data-folder-options.ts';
+import { anchorOption, type DataFolderOptions, dataFolderConfig, orFail } from './data-folder-options.ts';
 import { jsonOption } from './options.ts';
 import { type Field, output } from './output.ts';
 import { progressOption, reporter } from './progress.ts';
@@ -154,13 +154,11 @@ function requireLedger(target: Target): Target {
 async function holdFolder(folder: string): Promise<() => void> {
   const { lockFolder } = await import('../files/data-folder.ts');
   const { checkDataFolderFiles } = await import('../files/data-folder-files.ts');
-  try {
+  return orFail(() => {
     checkDataFolderFiles(folder);
     if (!existsSync(join(folder, 'lock'))) return () => {};
     return lockFolder(folder, { name: 'data folder', instead: 'check a backup of it' }).release;
-  } catch (error) {
-    throw new CommandError((error as Error).message, exitCodeOfFolder(error as Error));
-  }
+  });
 }
 
 function codeOf({ ok, isRolledBack, isDamaged }: FsckReport): ExitCode {

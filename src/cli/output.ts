@@ -100,6 +100,16 @@ export function printable(line: string): string {
   );
 }
 
+/** Runs a command. Prints the fault that it throws (see `unwrap`), and returns the exit code of the fault. */
+export async function printFault(out: Output, command: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await command();
+  } catch (error) {
+    if (error instanceof AuditFault) return out.fault(error);
+    throw error;
+  }
+}
+
 /** Returns the value, or throws a CommandError for a fault. */
 export function orThrow<T>(value: T | AuditFault): T {
   if (value instanceof AuditFault)

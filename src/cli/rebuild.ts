@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { AuditFault } from '../client/fault.ts';
@@ -15,12 +14,13 @@ import {
   type DataFolderOptions,
   dataDirOption,
   dataFolderConfig,
-  exitCodeOfFolder,
+  orFail,
 } from './data-folder-options.ts';
 import { lines as foundLines } from './fsck.ts';
 import { jsonOption } from './options.ts';
 import { type Field, output } from './output.ts';
 import { progressOption, reporter } from './progress.ts';
+import { readText } from './read-input.ts';
 
 interface Options extends DataFolderOptions {
   readonly head?: readonly string[];
@@ -76,17 +76,14 @@ async function run(options: Options): Promise<ExitCode> {
   const heads = await Promise.all((options.head ?? []).map(readHead));
   const { takeDataFolder } = await import('../files/data-folder.ts');
   const config = await dataFolderConfig(options);
-  const folder = orFail(() => takeDataFolder(config.data_dir));
+  const folder = await orFail(() => takeDataFolder(config.data_dir));
   const anchorPath = config['ledger.anchor_path'];
-  const { key_passphrase: keyPassphrase, 'ledger.origin': origin } = config;
-  const { agentSettings } = await import('../config/part-settings.ts');
+  const { keySettings } = await import('../config/part-settings.ts');
   const { readLogPositions } = await import('../store/log-positions.ts');
   const folderOptions = {
     dataDir: config.data_dir,
     ...(anchorPath === undefined ? {} : { anchorPath }),
-    ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
-    ...(origin === undefined ? {} : { origin }),
-    agent: agentSettings(config),
+    ...keySettings(config),
     logPositions: () => readLogPositions(config.data_dir),
   };
   try {
@@ -257,20 +254,10 @@ function fields(report: RebuildReport): Record<string, Field> {
 
 /** Reads a head as `candor sth --json` prints it or the service serves it, or the head of a pin. */
 async function readHead(file: string): Promise<SignedHead> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new CommandError(error.message);
-  });
+  const text = await readText(file);
   const pin = parsePin(text);
   const head = pin instanceof AuditFault ? parseTreeHead(text) : pin.head;
   if (head instanceof AuditFault) throw new CommandError(`${file} is neither a pin nor a signed head: ${head.message}`);
   const { size, root, timestampNs, signature, signerKeyId } = head;
   return { size, root, timestampNs, signature, keyId: signerKeyId };
-}
-
-function orFail<T>(take: () => T): T {
-  try {
-    return take();
-  } catch (error) {
-    throw new CommandError((error as Error).message, exitCodeOfFolder(error as Error));
-  }
 }

@@ -1,4 +1,7 @@
+import type { Evidence } from '../client/evidence.ts';
 import type { AuditFault } from '../client/fault.ts';
+import { faultWithEvidence } from '../client/fault-evidence.ts';
+import type { LogSource } from '../client/log-source.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../service/exit-codes.ts';
 import type { Field, Output } from './output.ts';
 import { recentEvidence, saveEvidence } from './pin-file.ts';
@@ -47,6 +50,22 @@ export function faultReport(fault: AuditFault, saved?: SavedEvidence, unchanged 
       : "It does not convict by itself: compare its roots with the operator's journal and with other auditors.",
   ];
   return { ...about, state, lines, fields: { evidence: path, convicts } };
+}
+
+/**
+ * Saves evidence of a contradiction next to the pin in `file`, and returns the report.
+ *
+ * @param log - serves proof of when the contradicting heads existed
+ * @param now - time of the finding, in epoch milliseconds
+ */
+export async function reportContradiction(
+  fault: AuditFault,
+  details: Omit<Evidence, 'code' | 'message' | 'foundAt'>,
+  { file, log, now }: { readonly file: string; readonly log?: LogSource | undefined; readonly now: number },
+): Promise<Report> {
+  const about = { code: fault.code, message: fault.message, foundAt: new Date(now).toISOString() };
+  const result = await faultWithEvidence({ ...details, ...about }, fault, log);
+  return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
 }
 
 export function emptyReport(line: string): Report {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import type { Config } from '../config/settings.ts';
 import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
-import { type DataFolderOptions, dataDirOption, dataFolderConfig, exitCodeOfFolder } from './data-folder-options.ts';
+import { type DataFolderOptions, dataDirOption, dataFolderConfig, orFail } from './data-folder-options.ts';
 
 interface Options extends DataFolderOptions {
   readonly passwordStdin?: true;
@@ -28,12 +28,7 @@ async function run(name: string, options: Options): Promise<ExitCode> {
   const config = await dataFolderConfig(options);
   if (!existsSync(join(config.data_dir, 'siem.mdb')))
     throw new CommandError(`there is no siem.mdb in ${config.data_dir}`, exitCodes.unavailable);
-  let folder: ReturnType<typeof takeDataFolder>;
-  try {
-    folder = takeDataFolder(config.data_dir);
-  } catch (error) {
-    throw new CommandError((error as Error).message, exitCodeOfFolder(error as Error));
-  }
+  const folder = await orFail(() => takeDataFolder(config.data_dir));
   const password = given ?? randomBytes(18).toString('base64url');
   try {
     await reset(config, name, password);

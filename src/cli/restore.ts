@@ -35,23 +35,20 @@ export function restoreCommand(done: (code: ExitCode) => void): Command {
 async function run(backup: string, options: Options): Promise<ExitCode> {
   // Only commands that open a data folder load the native modules.
   const { restoreBackup } = await import('../backup/restore.ts');
-  const { agentSettings } = await import('../config/part-settings.ts');
+  const { keySettings } = await import('../config/part-settings.ts');
   const { DamagedBackupError } = await import('../backup/backup-error.ts');
   let dataDir: string;
   let restored: Awaited<ReturnType<typeof restoreBackup>>;
   try {
     const config = await dataFolderConfig(options);
-    const { key_passphrase: keyPassphrase, 'ledger.origin': origin } = config;
     dataDir = config.data_dir;
     restored = await restoreBackup({
       backup,
       dataDir,
       anchorPath: config['ledger.anchor_path'] ?? join(dataDir, 'anchor.json'),
       replace: options.replace ?? false,
-      ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
-      agent: agentSettings(config),
+      ...keySettings(config),
       ...(options.identity === undefined ? {} : { identityFile: options.identity }),
-      ...(origin === undefined ? {} : { origin }),
       now: Date.now,
     });
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { TimestampClaim, VerifiedProofs } from '../client/bundle-proofs.ts';
-import { AuditFault } from '../client/fault.ts';
+import { AuditFault, unwrap } from '../client/fault.ts';
 import { sha256 } from '../client/sha256.ts';
 import { CommandError } from '../service/exit-codes.ts';
 import type { VerifiedToken } from '../timestamps/token.ts';
@@ -16,27 +16,27 @@ interface Bound {
 /**
  * Determines the interval in which the entry was logged, from the tokens of a bundle. `pem` holds
  * certificates that the caller trusts; without it, tokens are verified under their embedded certificates.
+ *
+ * @throws AuditFault
  */
 export async function bracketOf(
   { notBefore, notAfter }: VerifiedProofs,
   pem: string | undefined,
-): Promise<{ lines: string[]; fields: Record<string, Field> } | AuditFault> {
+): Promise<{ lines: string[]; fields: Record<string, Field> }> {
   const all = [...notBefore, ...notAfter];
-  if (all.length === 0)
-    return pem === undefined
-      ? { lines: [], fields: {} }
-      : new AuditFault('UNTRUSTED_TIMESTAMP', 'the bundle has no timestamps, but --tsa-ca requires one');
+  if (all.length === 0) {
+    if (pem === undefined) return { lines: [], fields: {} };
+    throw new AuditFault('UNTRUSTED_TIMESTAMP', 'the bundle has no timestamps, but --tsa-ca requires one');
+  }
   const verify = await timestampVerifier(pem);
   const before = verifyAll(notBefore, verify);
-  if (before instanceof AuditFault) return before;
   const after = verifyAll(notAfter, verify);
-  if (after instanceof AuditFault) return after;
   if (before.length + after.length === 0)
-    return new AuditFault('UNTRUSTED_TIMESTAMP', `no certificate in --tsa-ca verifies timestamps of ${namesOf(all)}`);
+    throw new AuditFault('UNTRUSTED_TIMESTAMP', `no certificate in --tsa-ca verifies timestamps of ${namesOf(all)}`);
   const lower = best(before, ({ genTimeMs, accuracyMs }) => genTimeMs - accuracyMs);
   const upper = best(after, ({ genTimeMs, accuracyMs }) => -(genTimeMs + accuracyMs));
   if (lower && upper && earliest(lower) - latest(upper) > clockSkewMs)
-    return new AuditFault(
+    throw new AuditFault(
       'BAD_TIMESTAMP',
       `logged after ${shownTime(earliest(lower))} and before ${shownTime(latest(upper))}: the clocks of the authorities disagree`,
     );
@@ -86,14 +86,12 @@ function certificatesOf<T>(parse: (pem: string) => T, pem: string): T {
   }
 }
 
-function verifyAll(claims: readonly TimestampClaim[], verify: Verifier): Bound[] | AuditFault {
-  const bounds: Bound[] = [];
-  for (const claim of claims) {
-    const token = verify(claim);
-    if (token instanceof AuditFault) return token;
-    if (token !== 'untrusted') bounds.push({ claim, token });
-  }
-  return bounds;
+/** Returns the tokens that verify under a trusted certificate. */
+function verifyAll(claims: readonly TimestampClaim[], verify: Verifier): Bound[] {
+  return claims.flatMap((claim) => {
+    const token = unwrap(verify(claim));
+    return token === 'untrusted' ? [] : [{ claim, token }];
+  });
 }
 
 /** Returns the bound with the highest rank; undefined without bounds. */

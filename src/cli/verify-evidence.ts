@@ -1,16 +1,19 @@
 import { type CorroborationPolicy, type DatedRoot, datedRoots } from '../client/corroboration.ts';
 import { evidenceFields, parseEvidence } from '../client/evidence.ts';
-import { AuditFault } from '../client/fault.ts';
+import { AuditFault, unwrap } from '../client/fault.ts';
 import { fingerprint, type LogKey } from '../client/key-set.ts';
 import { inUse, judge, trustedKeys } from '../client/verdict.ts';
 import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { checkpointPolicy } from './options.ts';
 import type { Output } from './output.ts';
+import { readText } from './read-input.ts';
 import { timestampVerifier } from './timestamps.ts';
-import { type OfflineOptions, readText, shownTrust, signerFields, type Trust } from './verify-offline.ts';
+import { type OfflineOptions, shownTrust, signerFields, type Trust } from './verify-offline.ts';
 
 /**
  * Computes the verdict on evidence, using the times from the given witnesses and timestamping authorities.
+ *
+ * @throws AuditFault
  */
 export async function verifyEvidence(
   text: string,
@@ -18,8 +21,7 @@ export async function verifyEvidence(
   options: OfflineOptions,
   out: Output,
 ): Promise<ExitCode> {
-  const parsed = parseEvidence(text);
-  if (parsed instanceof AuditFault) return out.fault(parsed);
+  const parsed = unwrap(parseEvidence(text));
   const policy = await policyOf(options);
   const times = datedRoots(parsed, inUse(trustedKeys(parsed, trust.keys)), policy);
   const dated = times.filter((one): one is DatedRoot => !(one instanceof AuditFault));

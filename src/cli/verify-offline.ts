@@ -1,11 +1,10 @@
-import { readFile, stat } from 'node:fs/promises';
 import { looksLikeArchive, maxArchiveLine } from '../client/archive.ts';
 import { verifyArchive } from '../client/archive-verify.ts';
 import { parseBundleProofs, readTlogProof, type VerifiedProofs, verifyBundleProofs } from '../client/bundle-proofs.ts';
 import { verifyCheckpoint } from '../client/checkpoint.ts';
 import { type EventProofFile, looksLikeEventProof, parseEventProof, verifySealedEvent } from '../client/event-proof.ts';
 import { looksLikeEvidence } from '../client/evidence.ts';
-import { AuditFault } from '../client/fault.ts';
+import { AuditFault, unwrap } from '../client/fault.ts';
 import { anchored, fingerprint, type KeySet, type LogKey, parseKeySet } from '../client/key-set.ts';
 import { decodeNote } from '../client/latest.ts';
 import { parsePin } from '../client/pin.ts';
@@ -18,8 +17,18 @@ import { againstPin, type PinInFile } from './against-pin.ts';
 import { extract } from './extract.ts';
 import { linesOf } from './lines.ts';
 import { type CheckpointFlags, checkpointPolicy } from './options.ts';
-import { cosignerFields, cosignerNames, type Field, headFields, headLines, type Output, orThrow } from './output.ts';
+import {
+  cosignerFields,
+  cosignerNames,
+  type Field,
+  headFields,
+  headLines,
+  type Output,
+  orThrow,
+  printFault,
+} from './output.ts';
 import { reporter } from './progress.ts';
+import { maxFileBytes, readText, readWhole } from './read-input.ts';
 import { printReport } from './report.ts';
 import { bracketOf } from './timestamps.ts';
 import { verifyEvidence } from './verify-evidence.ts';
@@ -43,19 +52,21 @@ export interface Trust {
   readonly pin: PinInFile | undefined;
 }
 
-/** Bundles, evidence and checkpoints are read completely; a bundle with the keys of 100 years has 10 MB. */
-const maxFileBytes = 32 * 2 ** 20;
-
 /** Verifies a file of any supported type, detected from its content. Works offline. */
-export async function verifyFile(path: string, options: OfflineOptions, out: Output): Promise<ExitCode> {
+export function verifyFile(path: string, options: OfflineOptions, out: Output): Promise<ExitCode> {
+  return printFault(out, () => verifyContent(path, options, out));
+}
+
+async function verifyContent(path: string, options: OfflineOptions, out: Output): Promise<ExitCode> {
   const trust = await trustOf(options);
   for await (const first of linesOf(path, maxFileBytes)) {
     if (looksLikeArchive(first)) return archive(path, trust, options, out);
     break;
   }
-  const bytes = await readWhole(path);
-  const text = decodeNote(bytes);
-  if (text instanceof AuditFault) return out.fault(new AuditFault('MALFORMED_BUNDLE', `${path} is not in UTF-8`));
+  const text = unwrap(
+    decodeNote(await readWhole(path)),
+    () => new AuditFault('MALFORMED_BUNDLE', `${path} is not in UTF-8`),
+  );
   if (text.startsWith('c2sp.org/tlog-proof@')) return tlogProof(text, trust, options, out);
   if (text.includes('\n\n\u2014 ')) return checkpoint(text, trust, options, out);
   const isReceipt = looksLikeReceipt(text);
@@ -63,8 +74,8 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
     throw new CommandError('--body: only valid for receipts; omit it', exitCodes.usage);
   if (looksLikeEvidence(text)) return verifyEvidence(text, trust, options, out);
   if (looksLikeEventProof(text)) {
-    const file = parseEventProof(text);
-    return file instanceof AuditFault ? out.fault(file) : bundle(file.bundle, trust, options, out, file);
+    const file = unwrap(parseEventProof(text));
+    return bundle(file.bundle, trust, options, out, file);
   }
   if (!isReceipt) return bundle(text, trust, options, out);
   if (checkpointPolicy(options) !== undefined || options.tsaCa !== undefined || options.extract !== undefined) {
@@ -84,23 +95,17 @@ async function bundle(
   out: Output,
   event?: EventProofFile,
 ): Promise<ExitCode> {
-  const parsed = parseBundle(text);
-  if (parsed instanceof AuditFault) return out.fault(parsed);
-  const proofs = parseBundleProofs(text);
-  if (proofs instanceof AuditFault) return out.fault(proofs);
+  const parsed = unwrap(parseBundle(text));
+  const proofs = unwrap(parseBundleProofs(text));
   const keys = keysOf(trust, parsed.keys);
-  const verified = verifyBundle({ ...parsed, keys });
-  if (verified instanceof AuditFault) return out.fault(verified);
+  const verified = unwrap(verifyBundle({ ...parsed, keys }));
   const covered = event === undefined ? { lines: [], fields: {} } : eventPart(event, verified);
-  if (covered instanceof AuditFault) return out.fault(covered);
   const policy = checkpointPolicy(options);
-  const proven = verifyBundleProofs(parsed, proofs, keys, { policy, trustedKeys: trust.from !== 'file' });
-  if (proven instanceof AuditFault) return out.fault(proven);
+  const proven = unwrap(verifyBundleProofs(parsed, proofs, keys, { policy, trustedKeys: trust.from !== 'file' }));
   const against = await againstPin(verified, trust.pin);
   if (against.exit !== undefined) return printReport(out, against);
   const pem = options.tsaCa === undefined ? undefined : await readText(options.tsaCa);
   const bracket = await bracketOf(proven, pem);
-  if (bracket instanceof AuditFault) return out.fault(bracket);
   const files = options.extract === undefined ? [] : await extract(options.extract, parsed, proofs, proven);
   const notes = [
     ...covered.lines,
@@ -154,13 +159,9 @@ async function tlogProof(text: string, trust: Trust, options: OfflineOptions, ou
     throw new CommandError('--event: missing; a tlog-proof needs the file of its entry', exitCodes.usage);
   if (policy?.logKey === undefined && trust.keys === undefined)
     throw new CommandError('a tlog-proof contains no keys; use --vkey, --keys or --pin', exitCodes.usage);
-  const proof = readTlogProof(text);
-  if (proof instanceof AuditFault) return out.fault(proof);
-  const signed = verifyCheckpoint(proof.note, trust.keys ?? new Map(), policy);
-  if (signed instanceof AuditFault) return out.fault(signed);
-  const { leafIndex, path } = proof;
-  const hash = verifyInclusion({ leafIndex, canonical: await readWhole(options.event) }, path, signed);
-  if (hash instanceof AuditFault) return out.fault(hash);
+  const { leafIndex, path, note } = unwrap(readTlogProof(text));
+  const signed = unwrap(verifyCheckpoint(note, trust.keys ?? new Map(), policy));
+  const hash = unwrap(verifyInclusion({ leafIndex, canonical: await readWhole(options.event) }, path, signed));
   const proven = { checkpoint: { ...signed, published: true }, notBefore: [], notAfter: [] };
   const lines = [
     `leaf         ${leafIndex}  ${bytesToHex(hash)}`,
@@ -177,8 +178,7 @@ async function checkpoint(text: string, trust: Trust, options: OfflineOptions, o
   if (policy?.logKey === undefined && trust.keys === undefined) {
     throw new CommandError('a checkpoint contains no keys; use --vkey, --keys or --pin', exitCodes.usage);
   }
-  const verified = verifyCheckpoint(text, trust.keys ?? new Map(), policy);
-  if (verified instanceof AuditFault) return out.fault(verified);
+  const verified = unwrap(verifyCheckpoint(text, trust.keys ?? new Map(), policy));
   const { origin, size, root, key } = verified;
   const against = await againstPin({ head: verified, checkpoint: text }, trust.pin);
   if (against.exit !== undefined) return printReport(out, against);
@@ -312,29 +312,12 @@ export function signerFields(key: LogKey): Field {
   return { kid: key.kid, purpose: key.purpose, fingerprint: fingerprint(key) };
 }
 
-export async function readText(path: string): Promise<string> {
-  return (await readWhole(path)).toString('utf8');
-}
-
-export async function readWhole(path: string): Promise<Buffer> {
-  try {
-    const { size } = await stat(path);
-    if (size > maxFileBytes) throw new CommandError(`${path} has ${size} bytes; at most ${maxFileBytes} are allowed`);
-    return await readFile(path);
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError((error as Error).message);
-  }
-}
-
 /** Returns the part of the result about the event, once the entry has been verified. */
 function eventPart(
   file: EventProofFile,
   entry: VerifiedEntry,
-): { readonly lines: readonly string[]; readonly fields: Readonly<Record<string, Field>> } | AuditFault {
-  const sealed = verifySealedEvent(file, entry);
-  if (sealed instanceof AuditFault) return sealed;
-  const { id, table, sequence, attributes, derived, neighbours } = sealed;
+): { readonly lines: readonly string[]; readonly fields: Readonly<Record<string, Field>> } {
+  const { id, table, sequence, attributes, derived, neighbours } = unwrap(verifySealedEvent(file, entry));
   const lines = [
     `event        ${id} (${table}, sequence ${sequence})`,
     'Verified: the entry covers the event with these values:',

@@ -1,26 +1,27 @@
-import { AuditFault } from '../client/fault.ts';
+import { unwrap } from '../client/fault.ts';
 import { fingerprint } from '../client/key-set.ts';
 import { parseReceipt, verifyReceipt, verifyReceiptBody } from '../client/receipt.ts';
 import { type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { againstPin } from './against-pin.ts';
 import { headFields, headLines, type Output } from './output.ts';
+import { readWhole } from './read-input.ts';
 import { printReport } from './report.ts';
-import { notesOf, readWhole, shownTrust, type Trust } from './verify-offline.ts';
+import { notesOf, shownTrust, type Trust } from './verify-offline.ts';
 
-/** Verifies a receipt of an ingest body. `body` is the path of the body as it was sent. */
+/**
+ * Verifies a receipt of an ingest body. `body` is the path of the body as it was sent.
+ *
+ * @throws AuditFault
+ */
 export async function verifyReceiptFile(
   text: string,
   body: string | undefined,
   trust: Trust,
   out: Output,
 ): Promise<ExitCode> {
-  const parsed = parseReceipt(text);
-  if (parsed instanceof AuditFault) return out.fault(parsed);
-  const verified = verifyReceipt(parsed, trust.keys);
-  if (verified instanceof AuditFault) return out.fault(verified);
-  const { receipt, key, logged } = verified;
+  const { receipt, key, logged } = unwrap(verifyReceipt(unwrap(parseReceipt(text)), trust.keys));
   const wrong = body === undefined ? undefined : verifyReceiptBody(receipt, await readWhole(body));
-  if (wrong !== undefined) return out.fault(wrong);
+  if (wrong !== undefined) throw wrong;
   const against = logged === undefined ? undefined : await againstPin(logged, trust.pin);
   if (against?.exit !== undefined) return printReport(out, against);
   const { accepted, rejected, ignored, duplicates, sensor } = receipt;

@@ -1,9 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { audit, type EntryQuery, fetchHead, type ProvenEntry, proveEntry } from '../client/auditor.ts';
 import { parseBundleProofs, verifyBundleProofs } from '../client/bundle-proofs.ts';
 import { checkpointOf, compare } from '../client/compare-heads.ts';
-import { AuditFault } from '../client/fault.ts';
+import { AuditFault, unwrap } from '../client/fault.ts';
 import { anchored, type KeySet, parseKeySet } from '../client/key-set.ts';
 import { Denied, httpLog, type LogSource } from '../client/log-source.ts';
 import { type Pin, parsePin } from '../client/pin.ts';
@@ -11,7 +11,7 @@ import type { SignedHead } from '../client/tree-head.ts';
 import { parseBundle, verifyBundle, writeBundle } from '../client/verify.ts';
 import { jcs } from '../contract/jcs.ts';
 import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
-import { evidenceOf, type PinInFile, reportContradiction } from './against-pin.ts';
+import { evidenceOf, type PinInFile } from './against-pin.ts';
 import {
   checkpointOptions,
   checkpointPolicy,
@@ -21,10 +21,11 @@ import {
   tokenOption,
   wholeNumber,
 } from './options.ts';
-import { type Output, orThrow, output } from './output.ts';
+import { type Output, orThrow, output, printFault } from './output.ts';
 import { defaultPinFile } from './pin-file.ts';
 import { progressOption } from './progress.ts';
-import { faultReport, printReport, type Report, saveReportEvidence } from './report.ts';
+import { readText } from './read-input.ts';
+import { faultReport, printReport, type Report, reportContradiction, saveReportEvidence } from './report.ts';
 import { type OfflineOptions, reportEntry, verifyFile } from './verify-offline.ts';
 
 interface Options extends OfflineOptions {
@@ -75,30 +76,28 @@ async function run(file: string | undefined, options: Options): Promise<ExitCode
   if ((file === undefined) === (options.url === undefined)) {
     throw new CommandError('pass either a file or --url', exitCodes.usage);
   }
-  return file === undefined ? online(options.url!, options, out) : verifyFile(file, options, out);
+  if (file !== undefined) return verifyFile(file, options, out);
+  return printFault(out, () => online(options.url!, options, out));
 }
 
 async function online(url: string, options: Options, out: Output): Promise<ExitCode> {
   const query = await queryOf(options);
-  const pin = options.pin === undefined ? undefined : orThrow(parsePin(await read(options.pin)));
+  const pin = options.pin === undefined ? undefined : orThrow(parsePin(await readText(options.pin)));
   const log = httpLog(url, credentials(options));
   if (pin !== undefined && pin.log !== log.url)
-    return out.fault(new AuditFault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${log.url}`));
-  const given = options.keys === undefined ? undefined : orThrow(parseKeySet(await read(options.keys)));
+    throw new AuditFault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${log.url}`);
+  const given = options.keys === undefined ? undefined : orThrow(parseKeySet(await readText(options.keys)));
   const pinned = pin && { pin, file: options.pin! };
-  const found = await prove(log, query, pinned, given);
-  if (found instanceof AuditFault) return out.fault(found);
+  const found = unwrap(await prove(log, query, pinned, given));
   if ('exit' in found) return printReport(out, found);
   const { head, keys, verified } = found;
 
   const notes = pin === undefined ? [] : [`Consistent with the pin of size ${pin.head.size}.`];
   const covered = await coveredBy(log, { head, keys }, verified.leafIndex, options, pin);
-  if (covered instanceof AuditFault) return out.fault(covered);
   if ('exit' in covered) return printReport(out, covered);
   notes.push(...covered);
   if (options.save !== undefined) {
     const bundle = await bundleOf(log, { head, keys }, verified);
-    if (bundle instanceof AuditFault) return out.fault(bundle);
     await writeFile(options.save, `${bundle}\n`);
     notes.push(`Saved in ${options.save}.`);
   }
@@ -137,29 +136,30 @@ async function audited(log: LogSource, { pin, file }: PinInFile): Promise<{ head
   return { head: result.pin.head, keys: anchored(result.keys, result.pin.keys) };
 }
 
-/** Checks that the entry is in the tree of a checkpoint with the requested signatures. */
+/**
+ * Checks that the entry is in the tree of a checkpoint with the requested signatures.
+ *
+ * @throws AuditFault
+ */
 async function coveredBy(
   log: LogSource,
   signed: { readonly head: SignedHead; readonly keys: KeySet },
   leafIndex: number,
   options: Options,
   pin: Pin | undefined,
-): Promise<string[] | AuditFault | Report> {
+): Promise<string[] | Report> {
   const policy = checkpointPolicy(options);
   if (policy === undefined) return [];
-  const seen = await checkpointOf(log, signed, policy);
-  if (seen instanceof AuditFault) return seen;
+  const seen = unwrap(await checkpointOf(log, signed, policy));
   if ('fault' in seen) {
     const { fault, ...details } = seen;
     const known = { head: signed.head, keys: signed.keys, ...(pin && evidenceOf(pin)) };
-    return reportContradiction(fault, log.url, options.pin ?? defaultPinFile(log.url), {
-      ...details,
-      ...known,
-    });
+    const file = options.pin ?? defaultPinFile(log.url);
+    return reportContradiction(fault, { log: log.url, ...details, ...known }, { file, now: Date.now() });
   }
   const { origin, size, cosigners } = seen;
   if (leafIndex >= size)
-    return new AuditFault('NOT_INCLUDED', `the checkpoint of size ${size} does not cover entry ${leafIndex} yet`);
+    throw new AuditFault('NOT_INCLUDED', `the checkpoint of size ${size} does not cover entry ${leafIndex} yet`);
   const by = cosigners.length === 0 ? '' : `, cosigned by ${cosigners.map(({ name }) => name).join(', ')}`;
   return [`Covered by the checkpoint of ${origin}, size ${size}${by}.`];
 }
@@ -167,30 +167,29 @@ async function coveredBy(
 /**
  * Fetches the log's bundle of a verified entry, with its checkpoint and timestamps. Falls back to a bundle of only head
  * and keys if the caller is not allowed to read the log's bundle.
+ *
+ * @throws AuditFault
  */
 async function bundleOf(
   log: LogSource,
   { head, keys }: { readonly head: SignedHead; readonly keys: KeySet },
   { leafIndex, canonical, path, headKey, entryKey }: ProvenEntry,
-): Promise<string | AuditFault> {
-  const text = await log.get(`/api/transparency/proof?leaf_index=${leafIndex}`);
-  if (text instanceof Denied) {
+): Promise<string> {
+  const response = await log.get(`/api/transparency/proof?leaf_index=${leafIndex}`);
+  if (response instanceof Denied) {
     const needed = new Map([headKey, entryKey].map((key) => [key.kid, key]));
     return writeBundle({ leaf: { leafIndex, canonical }, path, head, keys: needed });
   }
-  if (text instanceof AuditFault) return text;
-  const [bundle, proofs] = [parseBundle(text), parseBundleProofs(text)];
-  if (bundle instanceof AuditFault) return bundle;
-  if (proofs instanceof AuditFault) return proofs;
-  const verifiedAgain = verifyBundle({ ...bundle, keys: new Map([...keys, [entryKey.kid, entryKey]]) });
-  if (verifiedAgain instanceof AuditFault) return verifiedAgain;
+  const text = unwrap(response);
+  const bundle = unwrap(parseBundle(text));
+  const proofs = unwrap(parseBundleProofs(text));
+  unwrap(verifyBundle({ ...bundle, keys: new Map([...keys, [entryKey.kid, entryKey]]) }));
   if (bundle.leaf.leafIndex !== leafIndex)
-    return new AuditFault('WRONG_LEAF', `expected leaf ${leafIndex}, got ${bundle.leaf.leafIndex}`);
-  const proven = verifyBundleProofs(bundle, proofs, keys);
-  if (proven instanceof AuditFault) return proven;
+    throw new AuditFault('WRONG_LEAF', `expected leaf ${leafIndex}, got ${bundle.leaf.leafIndex}`);
+  unwrap(verifyBundleProofs(bundle, proofs, keys));
   const against = await compare(log, head, bundle.head);
-  if (against === undefined) return text;
-  return 'fault' in against ? against.fault : against;
+  if (against !== undefined) throw 'fault' in against ? against.fault : against;
+  return text;
 }
 
 async function queryOf({ entryId, leafIndex, event }: Options): Promise<EntryQuery> {
@@ -199,19 +198,11 @@ async function queryOf({ entryId, leafIndex, event }: Options): Promise<EntryQue
   }
   if (entryId !== undefined) return { entryId: entryId.toLowerCase() };
   if (leafIndex !== undefined) return { leafIndex };
-  const text = await read(event!);
+  const text = await readText(event!);
   try {
     // The file may have any JSON layout, because the log holds the canonical form.
     return { canonical: new TextEncoder().encode(jcs(JSON.parse(text))) };
   } catch (error) {
     throw new CommandError(`${event} is not valid JSON: ${(error as Error).message}`);
-  }
-}
-
-async function read(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new CommandError((error as Error).message);
   }
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { formatVerifierKey, type VerifierKey } from '../tlog/note.ts';
-import { exitCodeOfFolder } from './data-folder-options.ts';
+import { orFail } from './data-folder-options.ts';
 
 interface Options {
   readonly state: string;
@@ -41,12 +41,12 @@ async function run(options: Options): Promise<ExitCode> {
   // Only this command loads the server modules.
   const { WitnessState } = await import('../witness/witness-state.ts');
   if (options.showKey === true) {
-    const key = await orFail(WitnessState.readKey(options.state, options.name));
+    const key = await orFail(() => WitnessState.readKey(options.state, options.name));
     process.stdout.write(`${formatVerifierKey(key.public)}\n`);
     return exitCodes.ok;
   }
   const logs = await knownLogs(options);
-  const state = await orFail(WitnessState.open(options.state, options.name));
+  const state = await orFail(() => WitnessState.open(options.state, options.name));
   try {
     return await serve(options, logs, state);
   } finally {
@@ -71,7 +71,7 @@ async function serve(options: Options, logs: readonly VerifierKey[], state: Stat
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
   });
-  const server = await orFail(
+  const server = await orFail(() =>
     startWitnessServer({
       witness,
       ...options.listen,
@@ -92,16 +92,6 @@ async function serve(options: Options, logs: readonly VerifierKey[], state: Stat
   await server.close();
   log.info('stopped');
   return exitCodes.ok;
-}
-
-/** Reports startup failures to the operator as command errors. */
-async function orFail<T>(step: Promise<T>): Promise<T> {
-  try {
-    return await step;
-  } catch (error) {
-    if (!(error instanceof Error)) throw new CommandError(String(error));
-    throw new CommandError(error.message, exitCodeOfFolder(error));
-  }
 }
 
 async function knownLogs({ log = [], logs: file }: Options): Promise<VerifierKey[]> {

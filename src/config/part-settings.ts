@@ -14,13 +14,20 @@ export function tlsSettings(config: Config) {
   return { tls: { cert, key, ...(clientCa === undefined ? {} : { clientCa }), clientCertificates } };
 }
 
-/** Returns the settings of the ledger's thread. */
+/** Returns the settings of the keys of the log: origin, passphrase and ssh-agent. */
 export function keySettings(config: Config) {
   const { 'ledger.origin': origin, key_passphrase: keyPassphrase } = config;
   return {
     ...(origin === undefined ? {} : { origin }),
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
     agent: agentSettings(config),
+  };
+}
+
+/** Returns the settings of the ledger's thread. */
+export function ledgerSettings(config: Config) {
+  return {
+    ...keySettings(config),
     detectCopies: config['ledger.detect_copies'],
     rotation: {
       periods: {

@@ -5,7 +5,7 @@ import type { IngestTasks } from '../../workers/ingest.ts';
 import type { Queries } from '../analytics/queries.ts';
 import { isShort } from '../analytics/short-queries.ts';
 import type { Verified } from '../backup/verify.ts';
-import { keySettings, storeSettings } from '../config/part-settings.ts';
+import { ledgerSettings, storeSettings } from '../config/part-settings.ts';
 import { failedWriteNotice, isFailedWrite } from '../database/failed-write.ts';
 import { ServiceError } from '../errors.ts';
 import { requireReadableLog } from '../ledger/check/inspect-file.ts';
@@ -37,7 +37,7 @@ export async function startLedger(start: Start, counters: SharedArrayBuffer): Pr
       ...(anchorPath === undefined ? {} : { anchorPath }),
       publicationDelayMs: config['ledger.publication_delay_ms'],
       anchorLoss: config['ledger.anchor_loss'],
-      ...keySettings(config),
+      ...ledgerSettings(config),
     },
     ...lossOf('ledger', start),
   });
