@@ -119,6 +119,16 @@ export function invalidField(field: string, reason: string): ServiceError {
   return new ServiceError('INVALID_REQUEST', `${field} ${reason}`, { field, reason });
 }
 
+/** Returns the result of `read`, or `instead` if it throws an error of the class. Other errors are thrown. */
+export function caught<T, R>(errorClass: new (...args: never[]) => Error, instead: R, read: () => T): T | R {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof errorClass) return instead;
+    throw error;
+  }
+}
+
 /**
  * Returns the reason for a failed fetch: the message of the cause that fetch wraps, or advice if the protocol is wrong.
  */

@@ -1,6 +1,7 @@
 import { derivedAttributes, storedForm } from '../contract/event-digest.ts';
 import { type DecodedPiece, decodePiece, type PieceColumn, pieceRows } from '../contract/event-piece.ts';
 import { eventTables } from '../contract/vocabulary.ts';
+import { caught } from '../errors.ts';
 import { eventId } from '../events/event-id.ts';
 import { printAddress } from '../net/ip.ts';
 import { TlogError } from '../tlog/fault.ts';
@@ -47,12 +48,7 @@ export function looksLikeEventProof(text: string): boolean {
 }
 
 export function parseEventProof(text: string): EventProofFile | AuditFault {
-  try {
-    return readEventProof(text);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return malformed('it is nested too deeply');
-  }
+  return caught(RangeError, malformed('it is nested too deeply'), () => readEventProof(text));
 }
 
 function readEventProof(text: string): EventProofFile | AuditFault {

@@ -1,3 +1,4 @@
+import { caught } from '../errors.ts';
 import type { SizedRoot } from '../tlog/binding.ts';
 import { decodeEntryBundle, encodeEntryBundle } from '../tlog/entry-bundle.ts';
 import { TlogError } from '../tlog/fault.ts';
@@ -205,10 +206,5 @@ function joined(hashes: readonly Hash[]): Uint8Array<ArrayBuffer> {
 
 /** Decodes the entries of a bundle; empty if it is damaged. */
 function decoded(bytes: Uint8Array, width: number): readonly Uint8Array[] {
-  try {
-    return decodeEntryBundle(bytes, width);
-  } catch (error) {
-    if (error instanceof TlogError) return [];
-    throw error;
-  }
+  return caught(TlogError, [], () => decodeEntryBundle(bytes, width));
 }

@@ -1,6 +1,7 @@
 import { asLastResort, restoreAdvice } from '../database/damage.ts';
 import { ServiceError } from '../errors.ts';
 import type { LedgerFault, LedgerHealth } from './ledger.ts';
+import { DamagedError } from './storage/storage.ts';
 
 /**
  * Thrown if the log on disk cannot be trusted, so appends are refused. The advice names checks and repairs first, and a
@@ -51,6 +52,16 @@ export function corrupt(what: string): UntrustedLogError {
       'all damage, then `candor rebuild`, which recovers what the file still holds and reports any loss.',
     asLastResort,
   );
+}
+
+/** Runs a read of the database. Throws `corrupt` if the database is damaged. */
+export function orCorrupt<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DamagedError) throw corrupt(error.message);
+    throw error;
+  }
 }
 
 /** Returns the error for a read that needs damaged data. */

@@ -8,7 +8,7 @@ import { type ObservedAnchor, observeAnchor } from './anchor.ts';
 import { missingRecords } from './check/external-heads.ts';
 import { cutShort, inspectFile } from './check/inspect-file.ts';
 import { ClockMemoryFile } from './clock-memory.ts';
-import { corrupt, keysDamaged, keysLost, lost, UntrustedLogError } from './distrust.ts';
+import { corrupt, keysDamaged, keysLost, lost, orCorrupt, UntrustedLogError } from './distrust.ts';
 import { DurableLedger, type LedgerOptions } from './durable-ledger.ts';
 import { headJudge, milliseconds, verifyHead } from './heads.ts';
 import { type HeadJudge, Journal, type JournalReading, noJournal } from './journal.ts';
@@ -25,7 +25,7 @@ import { OpenFindings } from './open-findings.ts';
 import { raiseHeadFindings } from './start-findings.ts';
 import { type Recovered, readableHead, recover } from './startup.ts';
 import { LmdbStorage } from './storage/lmdb-store.ts';
-import { DamagedError, type LedgerStorage } from './storage/storage.ts';
+import type { LedgerStorage } from './storage/storage.ts';
 
 export type { DurableLedger, LedgerOptions };
 
@@ -72,7 +72,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     storage = options.hooks?.storage?.(storage) ?? storage;
     const detectCopies = options.detectCopies !== false;
     const { storage: opened } = found;
-    const hasInstance = () => readable(() => opened.hasInstance);
+    const hasInstance = () => orCorrupt(() => opened.hasInstance);
     const isRecorded = !detectCopies || (await checkInstance(dataDir, hasInstance));
     if (keys.damaged.length > 0) throw keysDamaged(keys.damaged);
     if (found.cut) throw cutShort();
@@ -159,7 +159,7 @@ async function openStorage(
   if (!isThere && anchor.kind === 'unavailable') throw new Error(anchor.why);
   const { cut } = isThere ? inspectFile(path) : { cut: false };
   const storage = openFile(path);
-  if (readable(() => storage.state) === 'new' && traces.length > 0) {
+  if (orCorrupt(() => storage.state) === 'new' && traces.length > 0) {
     await storage.close();
     throw lost(traces);
   }
@@ -240,15 +240,6 @@ function isSystemError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
   return 'syscall' in error || (typeof code === 'number' && code > 0);
-}
-
-function readable<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof DamagedError) throw corrupt(error.message);
-    throw error;
-  }
 }
 
 async function tracesOfLog(dataDir: string, anchorPath: string): Promise<string[]> {

@@ -4,6 +4,7 @@
  * The ledger signs a head whose timestamp is the boundary itself. Neither the appearance nor the content of a head then
  * reveals the time of an append more precisely than the delay.
  */
+import { caught } from '../errors.ts';
 import { timestampStepNs } from '../tlog/head.ts';
 import { DamagedError, type LedgerStorage } from './storage/storage.ts';
 
@@ -90,12 +91,7 @@ export function openPublication(
   clock: () => bigint,
   isHealthy: boolean,
 ): PublicationSchedule {
-  let stored: readonly PublicationPeriod[] = [];
-  try {
-    stored = storage.publicationPeriods();
-  } catch (error) {
-    if (!(error instanceof DamagedError)) throw error;
-  }
+  const stored = caught(DamagedError, [], () => storage.publicationPeriods());
   const { schedule, periods } = new PublicationSchedule(stored).with(delayMs, Number(clock() / 1_000_000n));
   if (periods !== undefined && isHealthy) storage.setPublicationPeriods(periods);
   return schedule;

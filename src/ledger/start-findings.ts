@@ -1,7 +1,7 @@
 import { judgeCheckpointKey } from './check/checkpoint-key.ts';
 import { missingHeads } from './check/expected-heads.ts';
 import { type KeyHistory, promisedEntries, readKeyHistory } from './check/key-history.ts';
-import { corrupt } from './distrust.ts';
+import { orCorrupt } from './distrust.ts';
 import { headJudge } from './heads.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { OpenFindings } from './open-findings.ts';
@@ -20,7 +20,7 @@ interface Trusted {
  * @throws UntrustedLogError if the database is damaged
  */
 export function raiseHeadFindings(log: Trusted, { anchor, journal }: ExternalRecords): void {
-  try {
+  orCorrupt(() => {
     const { storage, keys, findings } = log;
     const named = journal.heads.map((head) => ({ head, source: 'the journal' }));
     if (anchor.kind === 'head' && headJudge(keys).isCurrent?.(anchor.head))
@@ -37,10 +37,7 @@ export function raiseHeadFindings(log: Trusted, { anchor, journal }: ExternalRec
       ),
     ];
     if (lost.length > 0) findings.raise('head_missing', `${lost.slice(0, 3).join('; ')}: run \`candor fsck\``);
-  } catch (error) {
-    if (error instanceof DamagedError) throw corrupt(error.message);
-    throw error;
-  }
+  });
 }
 
 /** Returns whether the active checkpoint key differs from the key recorded in ledger.mdb. */

@@ -1,10 +1,11 @@
 import { sha256 } from '../crypto/sha256.ts';
+import { caught } from '../errors.ts';
 import type { LogPositions } from '../store/log-positions.ts';
 import { edgePages, GrowingTree } from '../tlog/growing-tree.ts';
 import { pageHashes, pageWidth } from '../tlog/page.ts';
 import { equalHashes, hashBytes, leafHash } from '../tlog/tree.ts';
 import type { ObservedAnchor } from './anchor.ts';
-import { anchorForeign, anchorUnreadable, corrupt, halfWritten, keysLost, rollback } from './distrust.ts';
+import { anchorForeign, anchorUnreadable, corrupt, halfWritten, keysLost, orCorrupt, rollback } from './distrust.ts';
 import { headJudge, verifyHead } from './heads.ts';
 import type { JournalReading } from './journal.ts';
 import type { LifeStart } from './keys/key-file.ts';
@@ -50,7 +51,7 @@ export interface Recovered {
  * @throws UntrustedLogError if a check fails
  */
 export function recover(storage: LedgerStorage, keys: KeyRing, seen: ExternalRecords, start?: LifeStart): Recovered {
-  try {
+  return orCorrupt(() => {
     const head = storage.latestHead();
     const size = head?.size ?? 0;
     if (head !== undefined) checkSignature(head, keys);
@@ -72,20 +73,12 @@ export function recover(storage: LedgerStorage, keys: KeyRing, seen: ExternalRec
     if (positions !== undefined) checkPositions(positions, compared);
     const unknownToStore = positions && unknownEntry(positions, compared, accepted);
     return { tree, leaves: LeafIndex.load(size, hashAt), life, unknownToStore };
-  } catch (error) {
-    if (error instanceof DamagedError) throw corrupt(error.message);
-    throw error;
-  }
+  });
 }
 
 /** Returns the last head of a database that may be damaged; undefined if it cannot be read. */
 export function readableHead(storage: LedgerStorage | undefined): SignedHead | undefined {
-  try {
-    return storage?.latestHead();
-  } catch (error) {
-    if (error instanceof DamagedError) return undefined;
-    throw error;
-  }
+  return caught(DamagedError, undefined, () => storage?.latestHead());
 }
 
 function checkSignature(head: SignedHead, keys: KeyRing): void {

@@ -1,5 +1,6 @@
 import { verifyNative } from '../crypto/ed25519.ts';
 import { sha256 } from '../crypto/sha256.ts';
+import { caught } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type Binding, bindsElsewhere, firstRootOf, type SizedRoot } from '../tlog/binding.ts';
 import { type Checkpoint, parseCheckpoint } from '../tlog/checkpoint.ts';
@@ -185,12 +186,9 @@ function readRequest(body: Uint8Array): Parsed | Answer {
 
 /** Returns signatures by the known keys; empty if any is invalid: the note is then invalid (C2SP signed-note). */
 function signaturesOf(note: Note, keys: readonly VerifierKey[]): NoteSignature[] {
-  try {
-    return keys.map((key) => noteSignatureBy(note, key, verifyNative)).filter((signature) => signature !== undefined);
-  } catch (error) {
-    if (error instanceof TlogError) return [];
-    throw error;
-  }
+  return caught(TlogError, [], () =>
+    keys.map((key) => noteSignatureBy(note, key, verifyNative)).filter((signature) => signature !== undefined),
+  );
 }
 
 /** Returns the response that rejects this checkpoint; undefined if it may be cosigned after the stored checkpoint. */

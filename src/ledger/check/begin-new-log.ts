@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { caught } from '../../errors.ts';
 import { flushFolder } from '../../files/durable-file.ts';
 import { readAnchor } from '../anchor.ts';
 import type { LedgerOptions } from '../durable-ledger.ts';
@@ -75,17 +76,14 @@ export async function beginNewLog(options: LedgerOptions & { readonly evenIfTher
  */
 function canHoldLog(path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return false;
-  try {
+  return caught(NotADatabase, true, () => {
     const file = new DatabaseFile(path);
     try {
       return (file.tables(() => {}).get('heads')?.rows ?? 1) > 0;
     } finally {
       file.close();
     }
-  } catch (error) {
-    if (error instanceof NotADatabase) return true;
-    throw error;
-  }
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { importPublicKey, verifyEd25519 } from '../../crypto/ed25519.ts';
 import { sha256 } from '../../crypto/sha256.ts';
+import { caught } from '../../errors.ts';
 import { TlogError } from '../../tlog/fault.ts';
 import { noteKeyId, parseNote, signatureTypes } from '../../tlog/note.ts';
 import type { KeyFile } from '../keys/key-file.ts';
@@ -78,7 +79,8 @@ function leadsTo(from: string, to: string, { replaced }: KeyHistory): boolean {
  * nothing and is accepted.
  */
 function isSignedByOne(note: string, keys: readonly KeyFile[]): boolean {
-  try {
+  // Another check reports a text that is not a note.
+  return caught(TlogError, true, () => {
     const { text, signatures } = parseNote(note);
     const origin = text.split('\n', 1)[0];
     const own = signatures.filter(({ name }) => name === origin);
@@ -93,10 +95,7 @@ function isSignedByOne(note: string, keys: readonly KeyFile[]): boolean {
         }),
       )
     );
-  } catch (error) {
-    if (error instanceof TlogError) return true; // not a note: another check reports it
-    throw error;
-  }
+  });
 }
 
 function replaced(why: string): CheckpointKeyVerdict {

@@ -1,3 +1,4 @@
+import { caught } from '../../errors.ts';
 import { parseCheckpoint } from '../../tlog/checkpoint.ts';
 import { TlogError } from '../../tlog/fault.ts';
 import { parseNote } from '../../tlog/note.ts';
@@ -56,10 +57,5 @@ function missing(size: number, reason: string): { size: number; message: string 
 }
 
 function checkpointOf(note: string): { readonly size: number; readonly root: Uint8Array } | undefined {
-  try {
-    return parseCheckpoint(parseNote(note).text);
-  } catch (error) {
-    if (error instanceof TlogError) return undefined;
-    throw error;
-  }
+  return caught(TlogError, undefined, () => parseCheckpoint(parseNote(note).text));
 }

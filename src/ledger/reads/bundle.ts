@@ -1,5 +1,5 @@
 import { sha256 } from '../../crypto/sha256.ts';
-import { ServiceError } from '../../errors.ts';
+import { caught, ServiceError } from '../../errors.ts';
 import { hexToBytes } from '../../tlog/hex.ts';
 import { noteKeyId, parseNote, signatureTypes } from '../../tlog/note.ts';
 import { formatTlogProof } from '../../tlog/tlog-proof.ts';
@@ -80,13 +80,10 @@ function checkpointFor(
  */
 function coveredSize({ checkpoints, keys }: BundleParts, note: string | undefined): number {
   if (note === undefined) return 0;
-  try {
+  return caught(ServiceError, 0, () => {
     const size = checkpoints.sizeOf(note);
     return signersOf(note, keys).some((kid) => keys.get(kid)?.state !== 'revoked') ? size : 0;
-  } catch (error) {
-    if (error instanceof ServiceError) return 0;
-    throw error;
-  }
+  });
 }
 
 function keyOf({ canonical }: StoredLeaf): string {

@@ -1,5 +1,5 @@
 import { sha256 } from '../../crypto/sha256.ts';
-import { invalidField, ServiceError } from '../../errors.ts';
+import { caught, invalidField, ServiceError } from '../../errors.ts';
 import { formatCheckpoint, parseCheckpoint } from '../../tlog/checkpoint.ts';
 import { TlogError } from '../../tlog/fault.ts';
 import { formatNote, noteKeyId, parseNote, signatureTypes } from '../../tlog/note.ts';
@@ -63,13 +63,10 @@ export class Checkpoints {
   /** Returns the stored note; undefined without a note, or if `sizeOf` rejects it. */
   kept(): string | undefined {
     const note = this.#parts.storage.keptCheckpoint();
-    try {
+    return caught(ServiceError, undefined, () => {
       if (note !== undefined) this.sizeOf(note);
       return note;
-    } catch (error) {
-      if (error instanceof ServiceError) return undefined;
-      throw error;
-    }
+    });
   }
 
   /** Returns the size of a note. Throws INVALID_REQUEST unless this log signs the same text for that size. */

@@ -1,4 +1,5 @@
 import type { EntryData } from '../../contract/resources/log-entry-data.ts';
+import { caught } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { parseCheckpoint } from '../../tlog/checkpoint.ts';
 import { TlogError } from '../../tlog/fault.ts';
@@ -59,14 +60,10 @@ function timestampOf({ canonical }: StoredLeaf): Timestamped | undefined {
 
 /** Returns whether the checkpoint belongs to this tree and covers the leaf. */
 function covers(nodes: VerifiedNodes, { checkpoint }: Timestamped, leafIndex: number, size: number): boolean {
-  try {
+  return caught(TlogError, false, () => {
     const { size: covered, root } = parseCheckpoint(parseNote(checkpoint).text);
-    if (covered <= leafIndex || covered > size) return false;
-    return equalHashes(root, nodes.rootAt(covered));
-  } catch (error) {
-    if (error instanceof TlogError) return false;
-    throw error;
-  }
+    return covered > leafIndex && covered <= size && equalHashes(root, nodes.rootAt(covered));
+  });
 }
 
 function firstOfEach<T extends { readonly data: Timestamped }>(found: readonly T[]): T[] {
