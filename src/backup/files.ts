@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifPresent } from '../files/if-present.ts';
 import { type BackupFile, fileName } from './manifest.ts';
 
 /** Number of bytes per read. */
@@ -26,27 +27,14 @@ export async function namesIn(folder: string): Promise<string[]> {
 }
 
 export async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
+  return (await ifPresent(stat(path))) !== undefined;
 }
 
 /**
  * Returns the size and SHA-256 of a file. `stopped` is called for each chunk of 1 MB, and throws to cancel.
  */
 export async function hashFile(folder: string, name: string, stopped?: () => void): Promise<BackupFile> {
-  const hash = createHash('sha256');
-  let size = 0;
-  for await (const chunk of createReadStream(join(folder, name), { highWaterMark: chunkBytes })) {
-    stopped?.();
-    hash.update(chunk as Buffer);
-    size += (chunk as Buffer).length;
-  }
-  return { name, size, sha256: hash.digest('hex') };
+  return { name, ...(await digestOf(join(folder, name), () => stopped?.())) };
 }
 
 /**
@@ -54,18 +42,27 @@ export async function hashFile(folder: string, name: string, stopped?: () => voi
  * bytes read.
  */
 export async function copyFile(from: string, to: string): Promise<Omit<BackupFile, 'name'>> {
-  const hash = createHash('sha256');
-  let size = 0;
   const target = await open(to, 'wx', 0o600);
   try {
-    for await (const chunk of createReadStream(from, { highWaterMark: chunkBytes })) {
-      hash.update(chunk as Buffer);
-      size += (chunk as Buffer).length;
-      await target.writeFile(chunk as Buffer);
-    }
+    const copied = await digestOf(from, (chunk) => target.writeFile(chunk));
     await target.sync();
+    return copied;
   } finally {
     await target.close();
+  }
+}
+
+/** Reads a file in chunks of 1 MB, and calls `each` for each chunk. */
+async function digestOf(
+  path: string,
+  each: (chunk: Buffer) => void | Promise<void>,
+): Promise<Omit<BackupFile, 'name'>> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes }) as AsyncIterable<Buffer>) {
+    await each(chunk);
+    hash.update(chunk);
+    size += chunk.length;
   }
   return { size, sha256: hash.digest('hex') };
 }

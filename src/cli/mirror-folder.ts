@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { MirrorFolder } from '../client/mirror.ts';
 import { flushFolder } from '../files/durable-file.ts';
+import { ifPresent } from '../files/if-present.ts';
 
 /** A folder that any static file server can serve as a log (C2SP tlog-tiles). */
 export class FolderFiles implements MirrorFolder {
@@ -13,13 +14,8 @@ export class FolderFiles implements MirrorFolder {
     this.#root = root;
   }
 
-  async read(path: string): Promise<Buffer | undefined> {
-    try {
-      return await readFile(join(this.#root, path));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
+  read(path: string): Promise<Buffer | undefined> {
+    return ifPresent(readFile(join(this.#root, path)));
   }
 
   /**
@@ -30,13 +26,7 @@ export class FolderFiles implements MirrorFolder {
     const target = join(this.#root, path);
     const beside = `${target}.${process.pid}.new`;
     await mkdir(dirname(target), { recursive: true });
-    const file = await open(beside, 'w', 0o644);
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(beside, content, { mode: 0o644, flush: true });
     await rename(beside, target);
     for (let folder = dirname(target); ; folder = dirname(folder)) {
       this.#touched.add(folder);

@@ -1,9 +1,11 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseEvidence, writeEvidence } from '../client/evidence.ts';
 import { AuditFault } from '../client/fault.ts';
 import { type Pin, parsePin, writePin } from '../client/pin.ts';
+import { flushFolder } from '../files/durable-file.ts';
+import { ifPresent } from '../files/if-present.ts';
 import { CommandError, exitCodes } from '../service/exit-codes.ts';
 import { orThrow } from './output.ts';
 
@@ -17,14 +19,10 @@ export function defaultPinFile(url: string): string {
 
 /** Loads the pin; undefined if the file doesn't exist. An unreadable pin is an error, never treated as missing. */
 export async function loadPin(path: string): Promise<Pin | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new CommandError(`cannot read the pin file: ${(error as Error).message}`);
-  }
-  return orThrow(parsePin(text));
+  const text = await ifPresent(readFile(path, 'utf8')).catch((error: Error) => {
+    throw new CommandError(`cannot read the pin file: ${error.message}`);
+  });
+  return text === undefined ? undefined : orThrow(parsePin(text));
 }
 
 /**
@@ -39,7 +37,7 @@ export async function savePin(path: string, pin: Pin, before: Pin | undefined): 
   try {
     await writeNew(temporary, writePin(pin));
     await rename(temporary, path);
-    await flushFolder(path);
+    await flushFolder(dirname(resolve(path)));
     return true;
   } catch (error) {
     await rm(temporary, { force: true });
@@ -58,7 +56,7 @@ export async function saveEvidence(pinFile: string, evidence: string, now: numbe
     try {
       await mkdir(dirname(resolve(path)), { recursive: true });
       await writeNew(path, evidence);
-      await flushFolder(path);
+      await flushFolder(dirname(resolve(path)));
       return path;
     } catch (error) {
       const { code, syscall } = error as NodeJS.ErrnoException;
@@ -115,28 +113,14 @@ export async function keepPin(path: string, pin: Pin, now: number): Promise<stri
   const saved = `${path}.before-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`;
   try {
     await writeNew(saved, writePin(pin));
-    await flushFolder(saved);
+    await flushFolder(dirname(resolve(saved)));
     return saved;
   } catch (error) {
     throw new CommandError(`cannot save the previous pin: ${(error as Error).message}`);
   }
 }
 
-async function writeNew(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o644);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function flushFolder(path: string): Promise<void> {
-  const folder = await open(dirname(resolve(path)), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+/** Writes and flushes a new file. An existing file is an error. */
+function writeNew(path: string, text: string): Promise<void> {
+  return writeFile(path, text, { flag: 'wx', mode: 0o644, flush: true });
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { importPublicKey } from '../crypto/ed25519.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { replaceFile } from '../files/durable-file.ts';
+import { ifPresent } from '../files/if-present.ts';
 import { cosignedMessage, encodeCosignature } from '../tlog/cosignature.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { type NoteSignature, signatureTypes, type VerifierKey, verifierKey } from '../tlog/note.ts';
@@ -42,7 +43,7 @@ export class WitnessKey {
  * two names would count as two witnesses.
  */
 export async function openWitnessKey(path: string, name: string | undefined): Promise<WitnessKey> {
-  const text = await readIfThere(path);
+  const text = await ifPresent(readFile(path, 'utf8'));
   if (text === undefined) return makeKey(path, name);
   const { named, jwk } = parseKeyFile(path, text);
   if (name !== undefined && name !== named) {
@@ -97,13 +98,4 @@ function named(name: string, make: () => WitnessKey): WitnessKey {
 
 function damaged(path: string): WitnessStateError {
   return new WitnessStateError(`${path} is damaged; restore it from a copy, or create a new witness in another folder`);
-}
-
-export async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

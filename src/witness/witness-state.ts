@@ -4,6 +4,7 @@ import { verifyNative } from '../crypto/ed25519.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { type DataFolder, lockFolder } from '../files/data-folder.ts';
 import { replaceFile } from '../files/durable-file.ts';
+import { ifPresent } from '../files/if-present.ts';
 import { limits } from '../limits.ts';
 import { parseCheckpoint } from '../tlog/checkpoint.ts';
 import { decodeCosignature } from '../tlog/cosignature.ts';
@@ -12,7 +13,7 @@ import { bytesToHex } from '../tlog/hex.ts';
 import { noteSignatureBy, parseNote } from '../tlog/note.ts';
 import type { Hash } from '../tlog/tree.ts';
 import { strictUtf8 } from './utf8.ts';
-import { openWitnessKey, readIfThere, type WitnessKey, WitnessStateError } from './witness-key.ts';
+import { openWitnessKey, type WitnessKey, WitnessStateError } from './witness-key.ts';
 
 /** The last checkpoint of a log that the witness cosigned. */
 export interface LastCosigned {
@@ -105,7 +106,7 @@ export class WitnessState {
    */
   static async readKey(path: string, name: string | undefined): Promise<WitnessKey> {
     const file = join(path, keyFileName);
-    if ((await readIfThere(file)) !== undefined) return openWitnessKey(file, name);
+    if ((await ifPresent(readFile(file))) !== undefined) return openWitnessKey(file, name);
     const state = await WitnessState.open(path, name);
     state.release();
     return state.key;

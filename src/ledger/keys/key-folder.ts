@@ -50,7 +50,8 @@ export class KeyFolder {
   /** Writes and flushes the new contents to temporary files. If it throws, nothing has changed. */
   prepare(files: readonly KeyFile[]): void {
     try {
-      for (const file of files) writeFlushed(this.#pathOf(file, '.new'), `${JSON.stringify(file)}\n`);
+      for (const file of files)
+        writeFileSync(this.#pathOf(file, '.new'), `${JSON.stringify(file)}\n`, { mode: 0o600, flush: true });
     } catch (error) {
       for (const file of files) remove(this.#pathOf(file, '.new'));
       throw error;
@@ -76,16 +77,6 @@ export class KeyFolder {
 
   #pathOf(file: KeyFile, suffix: string): string {
     return join(this.path, `${file.kid}.json${suffix}`);
-  }
-}
-
-function writeFlushed(path: string, text: string): void {
-  const handle = openSync(path, 'w', 0o600);
-  try {
-    writeFileSync(handle, text);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 
