@@ -71,11 +71,15 @@ export class GrowingTree {
   }
 
   root(): Hash {
-    const hashes = rootPlan(this.#size).map((at) => {
+    return foldRoot(this.#sha256, this.#size, this.edge());
+  }
+
+  /** Returns the hashes of `rootPlan(size)`, in that order. */
+  edge(): Hash[] {
+    return rootPlan(this.#size).map((at) => {
       const { level, row, column } = placeOf(at);
       return this.#edge[level]?.[row]?.[column] ?? panic(`edge of ${this.#size} leaves lacks ${at.level},${at.index}`);
     });
-    return foldRoot(this.#sha256, this.#size, hashes);
   }
 
   /** Returns the pages that changed since the last call: full pages, and the growing pages in their current state. */
@@ -124,6 +128,11 @@ export function edgePages(size: number): PageAddress[] {
     pages.push({ level, index: Math.floor(size / pageColumns ** (level + 1)) });
   }
   return pages;
+}
+
+/** Returns whether every node of a page above row 0 is the hash of the two nodes below it. */
+export function isPageConsistent(sha256: Hasher, bytes: Uint8Array, width: number): boolean {
+  return rowsHash(sha256, unpack(bytes, width));
 }
 
 function emptyRows(): Hash[][] {

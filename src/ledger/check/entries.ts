@@ -1,10 +1,11 @@
 import { verify } from 'node:crypto';
 import { sha256 } from '../../crypto/sha256.ts';
-import { pageColumns, pageHashes, pageRows } from '../../tlog/page.ts';
-import { equalHashes, type Hash, hashBytes, nodeHash } from '../../tlog/tree.ts';
+import { isPageConsistent } from '../../tlog/growing-tree.ts';
+import { pageColumns, pageHashes } from '../../tlog/page.ts';
+import { type Hash, hashBytes } from '../../tlog/tree.ts';
 import { EntryReader } from './canonical-entry.ts';
-import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
-import type { Findings } from './findings.ts';
+import type { CheckInput } from './check-input.ts';
+import type { Table } from './database-file.ts';
 import type { SegmentIndexes } from './indexes.ts';
 import type { PublicKey, PublicKeys } from './public-keys.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
@@ -13,18 +14,14 @@ import { leafHashInto, SegmentTree } from './segment-tree.ts';
 
 const unknown = new Uint8Array(hashBytes);
 
-export interface EntriesInput {
-  readonly file: DatabaseFile;
-  readonly tables: ReadonlyMap<string, Table>;
+export interface EntriesInput extends CheckInput {
   readonly keys: PublicKeys;
-  readonly findings: Findings;
   readonly indexes: SegmentIndexes;
   /** Index of the first leaf, a multiple of 65,536. */
   readonly first: number;
   /** Number of leaves, at most 65,536. */
   readonly leaves: number;
   readonly signatures: boolean;
-  onDamage(damage: PageDamage): void;
   /** Called when the tree has `size` of these leaves. Not called after an unknown leaf. */
   onSize(size: number, root: () => Hash): void;
 }
@@ -173,7 +170,7 @@ export class EntriesCheck {
     const end = width * hashBytes;
     const isPage = stored !== undefined && stored.length === pageHashes(width) * hashBytes;
     if (isPage && missing.size === 0 && leaves.compare(stored, 0, end, 0, end) === 0) return;
-    const trusted = isPage && isHashed(stored, width);
+    const trusted = isPage && isPageConsistent(sha256, stored, width);
     for (let column = 0; column < width; column++) {
       const index = from + column;
       const at = column * hashBytes;
@@ -214,20 +211,5 @@ export class EntriesCheck {
 function isAt(page: Uint8Array, n: number, hash: Hash): boolean {
   const start = n * hashBytes;
   for (let i = 0; i < hashBytes; i++) if (page[start + i] !== hash[i]) return false;
-  return true;
-}
-
-/** Returns whether every node above the first row of a page is the hash of the two nodes below that node. */
-function isHashed(page: Buffer, width: number): boolean {
-  const at = (i: number) => page.subarray(i * hashBytes, (i + 1) * hashBytes);
-  let below = 0;
-  for (let row = 1, count = width; count > 1 && row < pageRows; row++) {
-    const here = below + count;
-    count = Math.floor(count / 2);
-    for (let i = 0; i < count; i++) {
-      if (!equalHashes(at(here + i), nodeHash(sha256, at(below + 2 * i), at(below + 2 * i + 1)))) return false;
-    }
-    below = here;
-  }
   return true;
 }

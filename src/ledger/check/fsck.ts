@@ -13,6 +13,7 @@ import { recover } from '../startup.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
 import { LmdbStorage } from '../storage/lmdb-store.ts';
 import type { SignedHead } from '../storage/storage.ts';
+import type { CheckInput } from './check-input.ts';
 import { DatabaseFile, NotADatabase, type PageDamage, type Table } from './database-file.ts';
 import { type ExternalHead, missingRecords, readExternalHeads } from './external-heads.ts';
 import { type FindingCode, Findings, type FsckFinding, isDamage } from './findings.ts';
@@ -216,7 +217,7 @@ class LogCheck {
   }
 
   /** Limits the size to check by the number of rows in the file, because a head may claim any size. */
-  #plausible(size: number, { tables }: Shared): number {
+  #plausible(size: number, { tables }: CheckInput): number {
     const most = (tables.get('entries')?.rows ?? 0) + maxMissing;
     if (size <= most) return size;
     const message = `entries ${most} to ${size - 1}, up to the size of the last head, are missing`;
@@ -224,7 +225,7 @@ class LogCheck {
     return most;
   }
 
-  async #checkEntries(size: number, shared: Shared): Promise<void> {
+  async #checkEntries(size: number, shared: CheckInput): Promise<void> {
     const seeds = randomSeeds();
     const stored = new StoredIndexes(shared, seeds);
     const computed = new ComputedIndexes(seeds);
@@ -324,7 +325,7 @@ class LogCheck {
     return this.#witnesses.filter(({ head }) => head.size <= size);
   }
 
-  #checkBeyond(size: number, { file, tables }: Shared): void {
+  #checkBeyond(size: number, { file, tables }: CheckInput): void {
     for (const { head, source, ahead } of this.#witnesses) {
       if (head.size <= size) continue;
       this.#findings.add(
@@ -382,13 +383,6 @@ class LogCheck {
       page,
     );
   };
-}
-
-interface Shared {
-  readonly file: DatabaseFile;
-  readonly tables: ReadonlyMap<string, Table>;
-  readonly findings: Findings;
-  onDamage(damage: PageDamage): void;
 }
 
 function isReady(row: Buffer | undefined): boolean {

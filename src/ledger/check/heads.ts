@@ -1,24 +1,17 @@
 import { readHeadRow } from '../storage/head-row.ts';
 import type { SignedHead } from '../storage/storage.ts';
-import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
+import type { CheckInput } from './check-input.ts';
 import type { Findings } from './findings.ts';
 import type { PublicKeys } from './public-keys.ts';
 import { RowCursor } from './row-cursor.ts';
 import { keyNumber, numbersKey } from './row-keys.ts';
-
-interface HeadsInput {
-  readonly file: DatabaseFile;
-  readonly tables: ReadonlyMap<string, Table>;
-  readonly findings: Findings;
-  onDamage(damage: PageDamage): void;
-}
 
 /**
  * Checks the history of heads without the entries: each row must be a head, in the order of sizes and of time, and
  * numbered as in the table `history`. Signatures and roots are checked with the entries. Returns the last head;
  * undefined without a readable head.
  */
-export function checkHeads(input: HeadsInput): SignedHead | undefined {
+export function checkHeads(input: CheckInput): SignedHead | undefined {
   const { findings } = input;
   const numbers = new NumberedHeads(input);
   let last: SignedHead | undefined;
@@ -36,7 +29,7 @@ export function checkHeads(input: HeadsInput): SignedHead | undefined {
 
 /** Yields the heads of `from` to `to` leaves, in order. Rows that are not heads become findings. */
 export function* readHeads(
-  { file, tables, findings, onDamage }: HeadsInput,
+  { file, tables, findings, onDamage }: CheckInput,
   from = 0,
   to = Number.POSITIVE_INFINITY,
 ): Generator<SignedHead> {
@@ -80,7 +73,7 @@ class NumberedHeads {
   #more = true;
   #last: SignedHead | undefined;
 
-  constructor({ file, tables, findings, onDamage }: HeadsInput) {
+  constructor({ file, tables, findings, onDamage }: CheckInput) {
     this.#findings = findings;
     const table = tables.get('history');
     this.#rows = table && new RowCursor(file, table, onDamage);

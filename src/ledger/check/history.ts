@@ -3,8 +3,8 @@ import type { Regression } from '../journal.ts';
 import type { KeyFile } from '../keys/key-file.ts';
 import { readHeadRow } from '../storage/head-row.ts';
 import type { SignedHead } from '../storage/storage.ts';
+import type { CheckInput } from './check-input.ts';
 import { judgeCheckpointKey } from './checkpoint-key.ts';
-import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
 import { type HeadLookup, missingHeads } from './expected-heads.ts';
 import type { ExternalHead } from './external-heads.ts';
 import { Findings } from './findings.ts';
@@ -12,13 +12,6 @@ import { readHeads } from './heads.ts';
 import { promisedEntries, readKeyHistory } from './key-history.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNamed, numberKey, numbersKey } from './row-keys.ts';
-
-interface HistoryInput {
-  readonly file: DatabaseFile;
-  readonly tables: ReadonlyMap<string, Table>;
-  readonly findings: Findings;
-  onDamage(damage: PageDamage): void;
-}
 
 /** Records with which the history is compared. */
 interface Outside {
@@ -32,7 +25,7 @@ interface Outside {
 const indexBytes = 6;
 
 /** Checks that the history has the heads that other records name, and that the checkpoint key is valid. */
-export function checkHistory(input: HistoryInput, { last, witnesses, files, regression }: Outside): void {
+export function checkHistory(input: CheckInput, { last, witnesses, files, regression }: Outside): void {
   const { findings } = input;
   const kept = metaText(input, 'checkpoint');
   const history = readKeyHistory((kind) => entriesOf(input, kind), promisedEntries(files));
@@ -43,7 +36,7 @@ export function checkHistory(input: HistoryInput, { last, witnesses, files, regr
   if (verdict.kind === 'replaced') findings.add('checkpoint_key_replaced', verdict.why);
 }
 
-function lookup(input: HistoryInput): HeadLookup {
+function lookup(input: CheckInput): HeadLookup {
   const table = input.tables.get('heads');
   return {
     headAt: (size, timestampNs) => {
@@ -58,13 +51,13 @@ function lookup(input: HistoryInput): HeadLookup {
   };
 }
 
-function metaText({ file, tables }: HistoryInput, key: string): string | undefined {
+function metaText({ file, tables }: CheckInput, key: string): string | undefined {
   const meta = tables.get('meta');
   return meta && findRow(file, meta, Buffer.from(key))?.toString();
 }
 
 /** Yields readable entries of a kind, by the index of kinds. */
-function* entriesOf({ file, tables, onDamage }: HistoryInput, kind: string): Generator<Buffer> {
+function* entriesOf({ file, tables, onDamage }: CheckInput, kind: string): Generator<Buffer> {
   const [kinds, entries] = [tables.get('kinds'), tables.get('entries')];
   if (kinds === undefined || entries === undefined) return;
   for (const rows = new RowCursor(file, kinds, onDamage, Buffer.from(`${kind}\0`)); rows.next(); ) {

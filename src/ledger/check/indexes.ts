@@ -5,7 +5,7 @@ import { uuidToBytes } from '../../uuid.ts';
 import { LeafIndex, segmentLeaves } from '../storage/leaf-index.ts';
 import { dueSlices, isPlaceOfRun, type LeafBuckets, mergeSlice } from '../storage/leaf-runs.ts';
 import { EntryReader } from './canonical-entry.ts';
-import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
+import type { CheckInput } from './check-input.ts';
 import type { Findings } from './findings.ts';
 import { Fingerprint, type FingerprintSums } from './fingerprint.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
@@ -22,14 +22,7 @@ const pageLevels = 7;
 const rowsAtOnce = 64;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-interface IndexesInput {
-  readonly file: DatabaseFile;
-  readonly tables: ReadonlyMap<string, Table>;
-  readonly findings: Findings;
-  onDamage(damage: PageDamage): void;
-}
-
-interface SegmentIndexesInput extends IndexesInput {
+interface SegmentIndexesInput extends CheckInput {
   readonly first: number;
   readonly seeds: readonly [number, number];
   /** First id of the segment's share of the index by id. Default: the first id of the index. */
@@ -215,10 +208,10 @@ export interface StoredRows {
 
 /** The stored tables of the indexes. */
 export class StoredIndexes {
-  readonly #input: IndexesInput;
+  readonly #input: CheckInput;
   readonly #seeds: readonly [number, number];
 
-  constructor(input: IndexesInput, seeds: readonly [number, number]) {
+  constructor(input: CheckInput, seeds: readonly [number, number]) {
     this.#input = input;
     this.#seeds = seeds;
   }

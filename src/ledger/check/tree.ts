@@ -1,21 +1,14 @@
 import { sha256 } from '../../crypto/sha256.ts';
 import { GrowingTree } from '../../tlog/growing-tree.ts';
-import { equalHashes, foldEdge, type Hash, nodeHash } from '../../tlog/tree.ts';
+import { equalHashes, foldEdge, type Hash } from '../../tlog/tree.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
-import type { DatabaseFile, Table } from './database-file.ts';
+import type { CheckInput } from './check-input.ts';
 import type { ExternalHead } from './external-heads.ts';
-import type { Findings } from './findings.ts';
 import { findRow } from './row-cursor.ts';
 import { numbersKey } from './row-keys.ts';
 import type { SegmentResult } from './segment.ts';
 import { segmentLevels } from './segment-tree.ts';
 import { unpackRoots } from './wanted-roots.ts';
-
-/** A complete subtree over segments. */
-interface Subtree {
-  readonly segments: number;
-  readonly hash: Hash;
-}
 
 /**
  * Joins segments, in order, to the whole tree: the pages of nodes above them, and the roots of all heads. The
@@ -23,28 +16,16 @@ interface Subtree {
  * own root, because RFC 6962 folds the right edge from the right.
  */
 export class TreeJoin {
-  readonly #input: {
-    readonly file: DatabaseFile;
-    readonly tables: ReadonlyMap<string, Table>;
-    readonly findings: Findings;
-  };
+  readonly #input: CheckInput;
   readonly #size: number;
   readonly #witnesses: readonly ExternalHead[];
   /** A tree whose leaves are the roots of whole segments. */
   readonly #above = GrowingTree.load(sha256, 0, () => undefined)!;
-  /** Right edge of the tree, largest subtree first. */
-  readonly #edge: Subtree[] = [];
+  /** Right edge of `#above`, largest subtree first. */
+  #edge: readonly Hash[] = [];
   #broken = false;
 
-  constructor(
-    input: {
-      readonly file: DatabaseFile;
-      readonly tables: ReadonlyMap<string, Table>;
-      readonly findings: Findings;
-    },
-    size: number,
-    witnesses: readonly ExternalHead[],
-  ) {
+  constructor(input: CheckInput, size: number, witnesses: readonly ExternalHead[]) {
     this.#input = input;
     this.#size = size;
     this.#witnesses = witnesses;
@@ -74,18 +55,11 @@ export class TreeJoin {
 
   #append(root: Hash): void {
     this.#above.append(root);
-    let subtree: Subtree = { segments: 1, hash: root };
-    for (let left = this.#edge.at(-1); left?.segments === subtree.segments; left = this.#edge.at(-1)) {
-      this.#edge.pop();
-      subtree = { segments: 2 * left.segments, hash: nodeHash(sha256, left.hash, subtree.hash) };
-    }
-    this.#edge.push(subtree);
+    this.#edge = this.#above.edge();
   }
 
   #rootOf(leaves: number, own: Hash): Hash {
-    const before = this.#edge.map(({ hash }) => hash);
-    if (leaves === 0) return before.length === 0 ? sha256(new Uint8Array(0)) : foldEdge(sha256, before);
-    return foldEdge(sha256, [...before, own]);
+    return leaves === 0 ? this.#above.root() : foldEdge(sha256, [...this.#edge, own]);
   }
 
   #compare(size: number, root: Hash, signed: Hash | undefined): void {
