@@ -101,7 +101,7 @@ async function startNewLife(
   const isOtherLog = others.length > 0 && !(await namesIn(stagedKeys)).some((name) => others.includes(name));
   const replaced = isOtherLog ? restored : found;
   const head = replaced.head ?? (sth && fromJson(sth));
-  const keys = await KeyRing.load(stagedKeys);
+  const keys = KeyRing.load(stagedKeys);
   keys.encryptNewKeys(keyPassphrase);
   const agent = await openAgent(dataDir, agentOptions, keys, () => undefined, join(dataDir, 'keys'));
   const previous = previousOf({ head, origin: replaced.origin ?? restored.origin });

@@ -29,12 +29,22 @@ export function verifyHead(head: SignedHead, keys: KeyRing): boolean {
  * Returns the functions that decide which heads in a journal are accepted, for a log with these keys whose latest head
  * is `latest`.
  */
-export function headJudge(keys: KeyRing, latest?: SignedHead): HeadJudge {
+export function headJudge(keys: KeyRing, latest?: SignedHead) {
   return {
     isSigned: (head) => verifyHead(head, keys),
     isCurrent: (head) => keys.get(head.keyId)?.file.svc_life === keys.life,
     latest,
-  };
+  } satisfies HeadJudge;
+}
+
+/**
+ * Returns the judge for a log that is not running. Until the current life has an entry in the log, heads of the
+ * previous life are current too.
+ */
+export function offlineJudge(keys: KeyRing) {
+  const { isUnlogged } = keys;
+  const { isSigned, isCurrent } = headJudge(keys);
+  return { isSigned, isCurrent: (head) => isUnlogged || isCurrent(head) } satisfies HeadJudge;
 }
 
 export function toJson(head: SignedHead): SignedTreeHead {

@@ -42,7 +42,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   const anchor = await observeAnchor(anchorPath);
 
   let storage: LedgerStorage | undefined;
-  const keys = await loadKeys(keysFolder);
+  const keys = loadKeys(keysFolder);
   await keys.unlock(options.keyPassphrase);
   const findings = new OpenFindings(() => milliseconds(clock()));
   const agent = await openAgent(dataDir, options.agent, keys, (fault) => {
@@ -166,9 +166,9 @@ async function openStorage(
   return { storage, cut };
 }
 
-async function loadKeys(folder: string): Promise<KeyRing> {
+function loadKeys(folder: string): KeyRing {
   try {
-    return await KeyRing.load(folder);
+    return KeyRing.load(folder);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw error;

@@ -23,7 +23,7 @@ export function raiseHeadFindings(log: Trusted, { anchor, journal }: ExternalRec
   orCorrupt(() => {
     const { storage, keys, findings } = log;
     const named = journal.heads.map((head) => ({ head, source: 'the journal' }));
-    if (anchor.kind === 'head' && headJudge(keys).isCurrent?.(anchor.head))
+    if (anchor.kind === 'head' && headJudge(keys).isCurrent(anchor.head))
       named.push({ head: anchor.head, source: 'the anchor' });
     const { numbered, heads } = storage.headCounts();
     const lost = [
@@ -52,7 +52,7 @@ export function watchCheckpointKey(log: Trusted): void {
   const { storage, keys, findings } = log;
   const recorded = storage.checkpointKey();
   const verdict = judgeCheckpointKey({
-    ...{ files: keys.all().map(({ file }) => file), history: keyHistory(log) },
+    ...{ files: keys.files, history: keyHistory(log) },
     ...{ recorded, kept: storage.keptCheckpoint(), lastSigner: storage.latestHead()?.keyId },
   });
   if (verdict.kind === 'replaced')
@@ -73,5 +73,5 @@ function keyHistory({ storage, keys }: Trusted): KeyHistory {
       if (canonical === undefined) throw new DamagedError(`entry ${index} is missing`);
       return canonical;
     });
-  return readKeyHistory(entriesOf, promisedEntries(keys.all().map(({ file }) => file)));
+  return readKeyHistory(entriesOf, promisedEntries(keys.files));
 }

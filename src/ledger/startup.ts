@@ -169,7 +169,7 @@ export function compareExternalRecords(nodes: Nodes, size: number, keys: KeyRing
 
 /** Returns the anchor's head if it was signed in the current life; undefined otherwise. */
 function anchored(anchor: ObservedAnchor, keys: KeyRing): SignedHead | undefined {
-  return anchor.kind === 'head' && headJudge(keys).isCurrent?.(anchor.head) ? anchor.head : undefined;
+  return anchor.kind === 'head' && headJudge(keys).isCurrent(anchor.head) ? anchor.head : undefined;
 }
 
 /** Requires that the trees in anchor and journal are prefixes of this tree. */

@@ -21,9 +21,9 @@ import { branchPage, childOf } from '../../src/ledger/check/database-page.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import { HeadVerdictCache } from '../../src/ledger/check/judged-heads.ts';
 import { KnownHeads } from '../../src/ledger/check/known-heads.ts';
-import { PublicKeys } from '../../src/ledger/check/public-keys.ts';
 import { type RebuildOptions, type RebuildStep, rebuild } from '../../src/ledger/check/rebuild.ts';
 import { toJson } from '../../src/ledger/heads.ts';
+import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
 import { headKey } from '../../src/ledger/storage/head-history.ts';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';
 import { leafHash } from '../../src/tlog/tree.ts';
@@ -219,7 +219,7 @@ test.each([0, 1, 100])('heads are verified again if more than %i runs would have
   const unsigned = [2, 3, 5, 9, 11];
   for (const size of unsigned) flipIn(log, headRow(log.heads[size - 1]!).subarray(48), 3);
   const file = new DatabaseFile(fileOf(log), { isRescue: true });
-  const keys = PublicKeys.load(join(log.dataDir, 'keys'));
+  const keys = KeyRing.load(join(log.dataDir, 'keys'));
   const table = file.tables(() => {}).get('heads');
   const judged = new HeadVerdictCache(
     new KnownHeads({ file, table, keys, elsewhere: log.heads.slice(0, 8) }),

@@ -92,8 +92,8 @@ function canHoldLog(path: string): boolean {
  */
 async function lostLife(dataDir: string, anchorPath: string): Promise<KnownLife> {
   const known = await knownLife(dataDir, anchorPath);
-  const begun = (await KeyRing.load(join(dataDir, 'keys'))).all().find(({ file }) => file.svc_life_start);
-  const earlier = begun?.file.svc_life_start?.previous; // left by an interrupted run
+  const begun = KeyRing.load(join(dataDir, 'keys')).files.find((file) => file.svc_life_start !== undefined);
+  const earlier = begun?.svc_life_start?.previous; // left by an interrupted run
   if (earlier !== undefined) return { origin: earlier.origin, head: earlier.head && fromJson(earlier.head) };
   const anchor = await readAnchor(anchorPath).catch(() => undefined);
   return { ...known, head: known.head ?? (anchor?.kind === 'head' ? anchor.head : undefined) };

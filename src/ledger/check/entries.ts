@@ -1,13 +1,12 @@
-import { verify } from 'node:crypto';
 import { sha256 } from '../../crypto/sha256.ts';
 import { isPageConsistent } from '../../tlog/growing-tree.ts';
 import { pageColumns, pageHashes } from '../../tlog/page.ts';
 import { type Hash, hashBytes } from '../../tlog/tree.ts';
+import type { Key, KeyRing } from '../keys/key-ring.ts';
 import { EntryReader } from './canonical-entry.ts';
 import type { CheckInput } from './check-input.ts';
 import type { Table } from './database-file.ts';
 import type { SegmentIndexes } from './indexes.ts';
-import type { PublicKey, PublicKeys } from './public-keys.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { numberKey, numbersKey } from './row-keys.ts';
 import { leafHashInto, SegmentTree } from './segment-tree.ts';
@@ -15,7 +14,7 @@ import { leafHashInto, SegmentTree } from './segment-tree.ts';
 const unknown = new Uint8Array(hashBytes);
 
 export interface EntriesInput extends CheckInput {
-  readonly keys: PublicKeys;
+  readonly keys: KeyRing;
   readonly indexes: SegmentIndexes;
   /** Index of the first leaf, a multiple of 65,536. */
   readonly first: number;
@@ -46,7 +45,7 @@ export class EntriesCheck {
   #more: boolean;
   /** Whether a leaf is missing without a substitute, so that later roots cannot be computed. */
   #broken = false;
-  #key: PublicKey | undefined;
+  #key: Key | undefined;
 
   constructor(input: EntriesInput) {
     this.#input = input;
@@ -150,12 +149,12 @@ export class EntriesCheck {
     } else if (index < key.fromSize || index >= key.toSize) {
       findings.add('entry_key', `entry ${index} is signed by key ${key.kid}, which does not cover it`, index);
     }
-    if (signatures && key !== undefined && !verify(null, reader.signedBytes, key.key, reader.signature)) {
+    if (signatures && key !== undefined && !key.verify(reader.signedBytes, reader.signature)) {
       findings.add('entry_signature', `the signature of entry ${index} is not valid`, index);
     }
   }
 
-  #keyOf(kid: string): PublicKey | undefined {
+  #keyOf(kid: string): Key | undefined {
     if (this.#key?.kid !== kid) this.#key = this.#input.keys.get(kid, 'event-signing');
     return this.#key;
   }

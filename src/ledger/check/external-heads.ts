@@ -1,9 +1,9 @@
 import { type AnchorState, readAnchor } from '../anchor.ts';
-import { milliseconds } from '../heads.ts';
+import { milliseconds, offlineJudge } from '../heads.ts';
 import { Journal, type JournalReading } from '../journal.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import type { FindingCode, Findings } from './findings.ts';
-import type { PublicKeys } from './public-keys.ts';
 
 /** A head stored outside the file: the log's first `head.size` leaves must have its root. */
 export interface ExternalHead {
@@ -50,7 +50,7 @@ export function missingRecords(
  */
 export async function readExternalHeads(
   paths: { readonly anchor: string; readonly journal: string },
-  keys: PublicKeys,
+  keys: KeyRing,
   findings: Findings,
 ): Promise<ExternalHeads> {
   const anchor = await readAnchor(paths.anchor).catch((error: Error) => error);
@@ -67,12 +67,7 @@ export async function readExternalHeads(
   };
 }
 
-function anchoredHeads(
-  anchor: AnchorState | Error,
-  path: string,
-  keys: PublicKeys,
-  findings: Findings,
-): ExternalHead[] {
+function anchoredHeads(anchor: AnchorState | Error, path: string, keys: KeyRing, findings: Findings): ExternalHead[] {
   if (anchor instanceof Error) {
     findings.add('anchor_unreadable', anchor.message);
     return [];
@@ -83,15 +78,16 @@ function anchoredHeads(
     return [];
   }
   const { head } = anchor;
-  if (keys.isSigned(head) && !keys.isCurrent(head)) return []; // from an earlier life
-  if (keys.isSigned(head)) return [{ head, source: 'the anchor', root: 'anchor_root', ahead: 'anchor_ahead' }];
+  const { isSigned, isCurrent } = offlineJudge(keys);
+  if (isSigned(head) && !isCurrent(head)) return []; // from an earlier life
+  if (isSigned(head)) return [{ head, source: 'the anchor', root: 'anchor_root', ahead: 'anchor_ahead' }];
   const message = `the head of ${head.size} leaves in the anchor ${path} is not signed by this log`;
   findings.add('anchor_signature', message, head.size);
   return [];
 }
 
-async function readTheJournal(path: string, keys: PublicKeys, findings: Findings): Promise<JournalReading | undefined> {
-  const reading = await new Journal(path).read(keys).catch((error: Error) => error);
+async function readTheJournal(path: string, keys: KeyRing, findings: Findings): Promise<JournalReading | undefined> {
+  const reading = await new Journal(path).read(offlineJudge(keys)).catch((error: Error) => error);
   if (reading instanceof Error) {
     findings.add('journal_unreadable', reading.message);
     return undefined;

@@ -7,7 +7,9 @@ import { workerUrl } from '../../rpc/worker-url.ts';
 import type { LogPositions } from '../../store/log-positions.ts';
 import { UntrustedLogError } from '../distrust.ts';
 import { noJournal, type Regression } from '../journal.ts';
+import { lostPurposes } from '../keys/key-file.ts';
 import { KeyRing } from '../keys/key-ring.ts';
+import type { LedgerKeyPurpose } from '../ledger.ts';
 import { newestPosition } from '../lives/log-positions.ts';
 import { recover } from '../startup.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
@@ -21,7 +23,6 @@ import { randomSeeds } from './fingerprint.ts';
 import { checkHeads } from './heads.ts';
 import { checkHistory } from './history.ts';
 import { ComputedIndexes, StoredIndexes } from './indexes.ts';
-import { PublicKeys } from './public-keys.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNumber, numberKey } from './row-keys.ts';
 import { type FsckTasks, type SegmentJob, SegmentReader, type SegmentResult } from './segment.ts';
@@ -97,9 +98,10 @@ export async function fsck(options: FsckOptions): Promise<FsckReport> {
   const startedMs = performance.now();
   const findings = new Findings();
   const { dataDir, ledgerPath = join(dataDir, 'ledger.mdb'), anchorPath = join(dataDir, 'anchor.json') } = options;
-  const keys = PublicKeys.load(join(dataDir, 'keys'));
+  const keys = KeyRing.load(join(dataDir, 'keys'));
   for (const damaged of keys.damaged) findings.add('key_damaged', damaged);
-  for (const purpose of keys.missing) findings.add('key_missing', `the folder keys has no active key for ${purpose}`);
+  for (const purpose of missingPurposes(keys))
+    findings.add('key_missing', `the folder keys has no active key for ${purpose}`);
   const paths = { anchor: anchorPath, journal: join(dataDir, 'journal.ndjson') };
   const { heads: witnesses, ...records } = await readExternalHeads(paths, keys, findings);
   const regression = records.journal?.regression;
@@ -113,7 +115,7 @@ export async function fsck(options: FsckOptions): Promise<FsckReport> {
       for (const name of missingRecords(head, records))
         findings.add(`${name}_missing`, `the ${name} ${paths[name]} is missing or empty`);
     if (options.positions !== undefined && !isDamage(findings.codes) && findings.counts.keys_ahead === undefined)
-      await comparePositions({ dataDir, ledgerPath, positions: options.positions }, findings);
+      await comparePositions(keys, ledgerPath, options.positions, findings);
   }
   return {
     ok: findings.list.length === 0,
@@ -125,6 +127,15 @@ export async function fsck(options: FsckOptions): Promise<FsckReport> {
     isRolledBack: findings.isRolledBack,
     elapsedMs: performance.now() - startedMs,
   };
+}
+
+/**
+ * Returns the purposes without an active key. Unlike at start-up, private keys may be missing, as in a backup. Empty if
+ * key files are damaged or missing.
+ */
+function missingPurposes(keys: KeyRing): LedgerKeyPurpose[] {
+  if (keys.damaged.length > 0 || keys.files.length === 0) return [];
+  return lostPurposes(keys.files, ({ svc_state }) => svc_state === 'active');
 }
 
 function openFile(path: string, findings: Findings): DatabaseFile | undefined {
@@ -139,10 +150,11 @@ function openFile(path: string, findings: Findings): DatabaseFile | undefined {
 
 /** Compares an undamaged log with the records of siem.mdb, as start-up does. */
 async function comparePositions(
-  { dataDir, ledgerPath, positions }: Required<Pick<FsckOptions, 'dataDir' | 'ledgerPath' | 'positions'>>,
+  keys: KeyRing,
+  ledgerPath: string,
+  positions: LogPositions,
   findings: Findings,
 ): Promise<void> {
-  const keys = await KeyRing.load(join(dataDir, 'keys'));
   const lock = `${ledgerPath}-lock`;
   const hadLock = existsSync(lock);
   const storage = new LmdbStorage(ledgerPath, { readOnly: true });
@@ -159,7 +171,7 @@ async function comparePositions(
 
 class LogCheck {
   readonly #file: DatabaseFile;
-  readonly #keys: PublicKeys;
+  readonly #keys: KeyRing;
   readonly #witnesses: readonly ExternalHead[];
   readonly #regression: Regression | undefined;
   readonly #findings: Findings;
@@ -170,7 +182,7 @@ class LogCheck {
   constructor(
     file: DatabaseFile,
     outside: {
-      readonly keys: PublicKeys;
+      readonly keys: KeyRing;
       readonly witnesses: readonly ExternalHead[];
       readonly regression: Regression | undefined;
       readonly findings: Findings;
@@ -194,7 +206,7 @@ class LogCheck {
       findings: this.#findings,
       onDamage: this.#onDamage,
     };
-    if (this.#keys.size === 0 && (shared.tables.get('heads')?.rows ?? 0) > 0)
+    if (this.#keys.files.length === 0 && (shared.tables.get('heads')?.rows ?? 0) > 0)
       this.#findings.add('keys_missing', 'the folder keys has no usable key');
     const head = checkHeads(shared);
     this.#checkKeySizes(head?.size ?? 0);

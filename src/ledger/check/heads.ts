@@ -1,8 +1,9 @@
+import { verifyHead } from '../heads.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { readHeadRow } from '../storage/head-row.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import type { CheckInput } from './check-input.ts';
 import type { Findings } from './findings.ts';
-import type { PublicKeys } from './public-keys.ts';
 import { RowCursor } from './row-cursor.ts';
 import { keyNumber, numbersKey } from './row-keys.ts';
 
@@ -47,14 +48,14 @@ export function* readHeads(
 }
 
 /** Checks that the head is signed by a key of the log that covers the head's size. */
-export function checkSignature(head: SignedHead, keys: PublicKeys, findings: Findings): void {
+export function checkSignature(head: SignedHead, keys: KeyRing, findings: Findings): void {
   const key = keys.get(head.keyId, 'transparency-sth');
   const name = `the head of ${head.size} leaves`;
   if (key === undefined) {
     findings.add('head_key', `${name} is signed by key ${head.keyId}, which is not in the folder keys`, head.size);
     return;
   }
-  if (!keys.isSigned(head)) findings.add('head_signature', `the signature of ${name} is not valid`, head.size);
+  if (!verifyHead(head, keys)) findings.add('head_signature', `the signature of ${name} is not valid`, head.size);
   if (head.size < key.fromSize || head.size > key.toSize) {
     const range = `${key.fromSize} to ${key.toSize === Number.MAX_SAFE_INTEGER ? 'now' : key.toSize}`;
     findings.add('head_range', `${name} is signed by key ${key.kid}, which covers sizes ${range}`, head.size);

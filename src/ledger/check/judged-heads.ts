@@ -1,8 +1,9 @@
 import { equalHashes, type Hash } from '../../tlog/tree.ts';
+import { verifyHead } from '../heads.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { lowerBound } from '../storage/lower-bound.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import type { KnownHeads } from './known-heads.ts';
-import type { PublicKeys } from './public-keys.ts';
 
 /** Signed heads that are dropped: larger than the recovered log, or with another root. */
 export interface DroppedHeads {
@@ -26,7 +27,7 @@ const maxRuns = 100_000;
  */
 export class HeadVerdictCache {
   readonly #known: KnownHeads;
-  readonly #keys: PublicKeys;
+  readonly #keys: KeyRing;
   readonly #refused: NumberRuns;
   readonly #pass: HeadsPass;
   readonly #first: SignedHead[] = [];
@@ -34,7 +35,7 @@ export class HeadVerdictCache {
   #largest: SignedHead | undefined;
   #last: SignedHead | undefined;
 
-  constructor(known: KnownHeads, keys: PublicKeys, maxRefused = maxRuns) {
+  constructor(known: KnownHeads, keys: KeyRing, maxRefused = maxRuns) {
     this.#known = known;
     this.#keys = keys;
     this.#refused = new NumberRuns(maxRefused);
@@ -96,13 +97,13 @@ export class HeadVerdictCache {
 /** One pass over all heads. */
 class HeadsPass {
   readonly #heads: Iterator<SignedHead, unknown>;
-  readonly #keys: PublicKeys;
+  readonly #keys: KeyRing;
   #next: SignedHead | undefined;
   #number = 0;
   /** Signed heads of the current size and time. */
   #here: SignedHead[] = [];
 
-  constructor(known: KnownHeads, keys: PublicKeys) {
+  constructor(known: KnownHeads, keys: KeyRing) {
     this.#heads = known.all();
     this.#keys = keys;
     this.#step();
@@ -122,7 +123,7 @@ class HeadsPass {
    */
   isNew(head: SignedHead): boolean {
     const isHere = this.#here.some((one) => isSame(one, head));
-    if (isHere || !this.#keys.isSigned(head)) return false;
+    if (isHere || !verifyHead(head, this.#keys)) return false;
     this.note(head);
     return true;
   }

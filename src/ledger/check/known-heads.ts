@@ -1,15 +1,16 @@
+import { verifyHead } from '../heads.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { headRowBytes, readHeadValue } from '../storage/head-row.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import type { DatabaseFile, Table } from './database-file.ts';
 import { HeadTable } from './head-table.ts';
-import type { PublicKeys } from './public-keys.ts';
 import { keyNumbers } from './row-keys.ts';
 import { maxStrayHeads, OrphanHeads } from './stray-heads.ts';
 
 export interface KnownHeadsInput {
   readonly file: DatabaseFile;
   readonly table: Table | undefined;
-  readonly keys: PublicKeys;
+  readonly keys: KeyRing;
   /** Heads from anchor, journal, or an auditor's pin. */
   readonly elsewhere: readonly SignedHead[];
   /** Maximum stray heads kept in memory. Default: `maxStrayHeads`. */
@@ -36,13 +37,10 @@ export class KnownHeads {
   constructor({ file, table, keys, elsewhere, maxStrays = maxStrayHeads }: KnownHeadsInput) {
     this.#table = new HeadTable(file, table);
     this.#strays = new OrphanHeads(keys, maxStrays);
-    this.#elsewhere = elsewhere.filter(keys.isSigned).sort((a, b) => (isBefore(a, b) ? -1 : 1));
+    const isSigned = (head: SignedHead) => verifyHead(head, keys);
+    this.#elsewhere = elsewhere.filter(isSigned).sort((a, b) => (isBefore(a, b) ? -1 : 1));
     this.#findStrays(file);
-    this.largest = Math.max(
-      this.#table.largest(keys.isSigned),
-      this.#strays.largest,
-      this.#elsewhere.at(-1)?.size ?? 0,
-    );
+    this.largest = Math.max(this.#table.largest(isSigned), this.#strays.largest, this.#elsewhere.at(-1)?.size ?? 0);
   }
 
   /**

@@ -23,9 +23,9 @@ export interface KnownLife {
  * folder has lost its keys, the folder `otherKeys` of a backup is used.
  */
 export async function knownLife(dataDir: string, anchorPath: string, otherKeys?: string): Promise<KnownLife> {
-  const own = await KeyRing.load(join(dataDir, 'keys'));
-  const keys = own.all().length > 0 || otherKeys === undefined ? own : await KeyRing.load(otherKeys);
-  const { isSigned, isCurrent = () => true } = headJudge(keys);
+  const own = KeyRing.load(join(dataDir, 'keys'));
+  const keys = own.all().length > 0 || otherKeys === undefined ? own : KeyRing.load(otherKeys);
+  const { isSigned, isCurrent } = headJudge(keys);
   const anchor = await readAnchor(anchorPath).catch(() => undefined);
   const last = lastHeadIn(join(dataDir, 'ledger.mdb'));
   const latest = last !== undefined && isSigned(last) ? last : undefined;

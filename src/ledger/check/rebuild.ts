@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { flushFolder } from '../../files/durable-file.ts';
 import { readAnchor } from '../anchor.ts';
 import type { LedgerOptions } from '../durable-ledger.ts';
-import { milliseconds, toJson } from '../heads.ts';
+import { milliseconds, offlineJudge, toJson } from '../heads.ts';
 import { Journal } from '../journal.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { openAgent } from '../keys/open-agent.ts';
@@ -19,7 +19,6 @@ import { wholePieceBytes } from './file-pieces.ts';
 import { type FindingCode, isDamage } from './findings.ts';
 import { type FsckProgress, type FsckReport, fsck } from './fsck.ts';
 import { PartWriter, partEntries } from './part-writer.ts';
-import { PublicKeys } from './public-keys.ts';
 import { Salvage, type Salvaged } from './salvage.ts';
 
 /** Maximum lost entries that are listed by id. */
@@ -116,8 +115,8 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
     ...(positions === undefined ? {} : { positions }),
     onProgress: (progress) => onProgress?.({ step: 'check', ...progress }),
   });
-  const keys = PublicKeys.load(join(dataDir, 'keys'));
-  const elsewhere = [...(await witnessed(dataDir, anchorPath, keys)), ...heads.filter(keys.isCurrent)];
+  const keys = KeyRing.load(join(dataDir, 'keys'));
+  const elsewhere = [...(await witnessed(dataDir, anchorPath, keys)), ...heads.filter(offlineJudge(keys).isCurrent)];
   const { keys_ahead = 0, store_ahead = 0 } = found.counts;
   const isOlder = !found.isDamaged && keys_ahead + store_ahead > 0;
   const newest = isOlder ? Math.max(newestPosition(positions), keys.recordedSize - 1) : undefined;
@@ -133,10 +132,11 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
 }
 
 /** Returns heads of the current life in anchor and journal. The signature of the anchor's head is not verified. */
-async function witnessed(dataDir: string, anchorPath: string, keys: PublicKeys): Promise<SignedHead[]> {
+async function witnessed(dataDir: string, anchorPath: string, keys: KeyRing): Promise<SignedHead[]> {
+  const judge = offlineJudge(keys);
   const anchor = await readAnchor(anchorPath).catch(() => undefined);
-  const journal = await new Journal(join(dataDir, 'journal.ndjson')).read(keys).catch(() => undefined);
-  const anchored = anchor?.kind === 'head' && keys.isCurrent(anchor.head) ? [anchor.head] : [];
+  const journal = await new Journal(join(dataDir, 'journal.ndjson')).read(judge).catch(() => undefined);
+  const anchored = anchor?.kind === 'head' && judge.isCurrent(anchor.head) ? [anchor.head] : [];
   return [...(journal?.heads ?? []), ...anchored];
 }
 
@@ -258,7 +258,7 @@ class Plan {
   async #changeKeys(anchorPath: string): Promise<void> {
     const { dataDir, keyPassphrase, origin } = this.#options;
     if (existsSync(anchorPath)) await copyFile(anchorPath, `${anchorPath}.replaced-${this.#stamp}`);
-    const keys = await KeyRing.load(join(dataDir, 'keys'));
+    const keys = KeyRing.load(join(dataDir, 'keys'));
     await keys.unlock(keyPassphrase);
     const agent = await openAgent(dataDir, this.#options.agent, keys, () => undefined);
     const head = this.#largest;

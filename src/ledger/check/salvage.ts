@@ -4,12 +4,12 @@ import { GrowingTree } from '../../tlog/growing-tree.ts';
 import { pageColumns, pageHashes, pageWidth } from '../../tlog/page.ts';
 import { equalHashes, type Hash, hashBytes, leafHash } from '../../tlog/tree.ts';
 import { bytesToUuid } from '../../uuid.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { EntryReader } from './canonical-entry.ts';
 import type { DatabaseFile, Table } from './database-file.ts';
 import { type DroppedHeads, HeadVerdictCache, type KeptHeads } from './judged-heads.ts';
 import { KnownHeads } from './known-heads.ts';
-import type { PublicKeys } from './public-keys.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNumber, numberKey, numbersKey } from './row-keys.ts';
 
@@ -80,7 +80,7 @@ const stepLeaves = 16_384;
  */
 export class Salvage {
   readonly #file: DatabaseFile;
-  readonly #keys: PublicKeys;
+  readonly #keys: KeyRing;
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #elsewhere: readonly SignedHead[];
   readonly #maxStrayHeads: number | undefined;
@@ -92,7 +92,7 @@ export class Salvage {
    * @param elsewhere - signed heads from the anchor, the journal, an auditor's pin
    * @param maxStrayHeads - default: the constant of that name
    */
-  constructor(file: DatabaseFile, keys: PublicKeys, elsewhere: readonly SignedHead[], maxStrayHeads?: number) {
+  constructor(file: DatabaseFile, keys: KeyRing, elsewhere: readonly SignedHead[], maxStrayHeads?: number) {
     this.#file = file;
     this.#keys = keys;
     this.#tables = file.tables(noDamage);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pageColumns } from '../../tlog/page.ts';
 import type { Hash } from '../../tlog/tree.ts';
+import { KeyRing } from '../keys/key-ring.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
 import { DatabaseFile, type PageDamage, type Table } from './database-file.ts';
 import { EntriesCheck } from './entries.ts';
@@ -8,7 +9,6 @@ import { wholePieceBytes } from './file-pieces.ts';
 import { Findings, type FoundThings } from './findings.ts';
 import { checkSignature, readHeads } from './heads.ts';
 import { type IndexSums, SegmentIndexes } from './indexes.ts';
-import { PublicKeys } from './public-keys.ts';
 import { RootRecorder } from './wanted-roots.ts';
 
 /**
@@ -52,10 +52,10 @@ export interface FsckTasks {
 export class SegmentReader {
   readonly #file: DatabaseFile;
   readonly #tables: ReadonlyMap<string, Table>;
-  readonly #keys: PublicKeys;
+  readonly #keys: KeyRing;
 
   constructor({ dataDir, ledgerPath }: { readonly dataDir: string; readonly ledgerPath: string }) {
-    this.#keys = PublicKeys.load(join(dataDir, 'keys'));
+    this.#keys = KeyRing.load(join(dataDir, 'keys'));
     this.#file = new DatabaseFile(ledgerPath, { isDirect: true, pieceBytes: wholePieceBytes });
     this.#tables = this.#file.tables(() => {}); // damage is reported by fsck.ts
   }

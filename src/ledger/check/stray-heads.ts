@@ -1,6 +1,7 @@
+import { verifyHead } from '../heads.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { headRowBytes, readHeadValue } from '../storage/head-row.ts';
 import type { SignedHead } from '../storage/storage.ts';
-import type { PublicKeys } from './public-keys.ts';
 
 /**
  * Maximum signed heads outside the table that are kept in memory: 200 bytes per head, temporarily twice that, 200 MB in
@@ -11,14 +12,14 @@ export const maxStrayHeads = 500_000;
 
 /** Signed heads from anywhere in a file, without duplicates, by size and time: the largest ones, up to a limit. */
 export class OrphanHeads {
-  readonly #keys: PublicKeys;
+  readonly #keys: KeyRing;
   readonly #limit: number;
   #rows = new Set<string>();
   /** The largest dropped row; smaller rows are skipped. */
   #floor = '';
   #overlooked = 0;
 
-  constructor(keys: PublicKeys, limit: number) {
+  constructor(keys: KeyRing, limit: number) {
     this.#keys = keys;
     this.#limit = limit;
   }
@@ -28,7 +29,7 @@ export class OrphanHeads {
     const text = sortable(row);
     if (text <= this.#floor || this.#rows.has(text)) return;
     const head = readHeadValue(row);
-    if (head === undefined || !this.#keys.isSigned(head)) return;
+    if (head === undefined || !verifyHead(head, this.#keys)) return;
     this.#rows.add(text);
     if (this.#rows.size >= 2 * this.#limit) this.#dropSmallest();
   }

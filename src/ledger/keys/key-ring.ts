@@ -10,6 +10,7 @@ import {
   agentKeyFile,
   byAge,
   hasPrivateKey,
+  type KeyFile,
   KeyFileError,
   ledgerPurposes,
   lostPurposes,
@@ -83,7 +84,7 @@ export class KeyRing {
    * Reads the key files; encrypted private keys stay locked. An invalid file is skipped and listed in
    * `damaged`.
    */
-  static async load(folder: string): Promise<KeyRing> {
+  static load(folder: string): KeyRing {
     const ring = new KeyRing(folder);
     for (const [kid, text] of ring.#folder.read()) {
       ring.#collectDamage(kid, () => {
@@ -153,8 +154,7 @@ export class KeyRing {
 
   /** Purposes whose active key was lost. Locked keys are not lost. */
   get lost(): LedgerKeyPurpose[] {
-    const files = this.#all().map(({ file }) => file);
-    return lostPurposes(files, (file) => file.svc_state === 'active' && hasPrivateKey(file));
+    return lostPurposes(this.files, (file) => file.svc_state === 'active' && hasPrivateKey(file));
   }
 
   /** Creates active keys, each flushed to disk before the next. `origin` names checkpoint keys. */
@@ -227,7 +227,7 @@ export class KeyRing {
    */
   async reload(): Promise<void> {
     this.#folder.flush();
-    const ring = await KeyRing.load(this.#folder.path);
+    const ring = KeyRing.load(this.#folder.path);
     await ring.unlock(this.#passphrase);
     if (ring.damaged.length > 0) throw new Error(`key files are damaged: ${ring.damaged.join('; ')}`);
     this.#keys.clear();
@@ -239,8 +239,10 @@ export class KeyRing {
     return ledgerPurposes.filter((purpose) => this.active(purpose) === undefined);
   }
 
-  get(kid: string): Key | undefined {
-    return this.#keys.get(kid);
+  /** Returns the key with this id, if it has the purpose. */
+  get(kid: string, purpose?: LedgerKeyPurpose): Key | undefined {
+    const key = this.#keys.get(kid);
+    return purpose === undefined || key?.purpose === purpose ? key : undefined;
   }
 
   /** Returns the active key of this purpose; undefined without an active key that can sign. */
@@ -258,6 +260,11 @@ export class KeyRing {
     return this.#currentView().ordered;
   }
 
+  /** Returns the files of all keys, oldest first. */
+  get files(): KeyFile[] {
+    return this.all().map(({ file }) => file);
+  }
+
   /** The log's name in notes. */
   get origin(): string | undefined {
     return this.#currentView().origin;
@@ -268,12 +275,14 @@ export class KeyRing {
     return this.#currentView().life;
   }
 
+  /** Whether the current life has no entry in the log yet. */
+  get isUnlogged(): boolean {
+    return this.#all().some(({ file }) => file.svc_life_start !== undefined);
+  }
+
   /** The largest size in the key files of the current life. */
   get recordedSize(): number {
-    return recordedSize(
-      this.all().map(({ file }) => file),
-      this.life,
-    );
+    return recordedSize(this.files, this.life);
   }
 
   /** Sets the configured origin of the log, with the suffix of its life. */
@@ -293,9 +302,8 @@ export class KeyRing {
    * Returns whether this key of this purpose made the signature, in any state of the key. Start-up must accept
    * signatures that a key made before it was revoked; verifiers reject them.
    */
-  verify(kid: string, purpose: string, message: Uint8Array, signature: Uint8Array): boolean {
-    const key = this.#keys.get(kid);
-    return key !== undefined && key.purpose === purpose && key.verify(message, signature);
+  verify(kid: string, purpose: LedgerKeyPurpose, message: Uint8Array, signature: Uint8Array): boolean {
+    return this.get(kid, purpose)?.verify(message, signature) ?? false;
   }
 
   /** Returns every public key, oldest first. */

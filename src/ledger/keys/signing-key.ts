@@ -71,6 +71,18 @@ export class Key implements SigningKey {
     return this.file.svc_state;
   }
 
+  /** Smallest size of a head, or smallest index of an entry, that the key covers. */
+  get fromSize(): number {
+    return this.file.svc_from_size ?? 0;
+  }
+
+  /** Largest size of a head that the key covers; for entries, the index after the last that the key covers. */
+  get toSize(): number {
+    const { svc_to_size, svc_state } = this.file;
+    // A pending key has signed nothing. If the log shows otherwise, the key file is older than the log.
+    return svc_to_size ?? (svc_state === 'pending' ? 0 : Number.MAX_SAFE_INTEGER);
+  }
+
   /** The raw public key, 32 bytes. */
   get publicKey(): Uint8Array {
     return new Uint8Array(Buffer.from(this.file.x, 'base64url'));

@@ -44,7 +44,7 @@ export function lifeStartOf(
 export async function continueCopy(folder: Folder): Promise<LedgerStatus> {
   const { dataDir, anchorPath = join(dataDir, 'anchor.json') } = folder;
   const head = requireLog(dataDir);
-  const keys = await KeyRing.load(join(dataDir, 'keys'));
+  const keys = KeyRing.load(join(dataDir, 'keys'));
   await keys.unlock(folder.keyPassphrase);
   const agent = await openAgent(dataDir, folder.agent, keys, () => undefined);
   const start = lifeStartOf('copied', folder, previousOf(await knownLife(dataDir, anchorPath)));

@@ -84,7 +84,7 @@ export class SnapshotReader implements LogReader {
   static async open(options: ReaderOptions): Promise<SnapshotReader> {
     const keysFolder = join(options.dataDir, 'keys');
     const storage = new LmdbStorage(join(options.dataDir, 'ledger.mdb'), { readOnly: true });
-    return new SnapshotReader(options, storage, keysFolder, await KeyRing.load(keysFolder));
+    return new SnapshotReader(options, storage, keysFolder, KeyRing.load(keysFolder));
   }
 
   private constructor(options: ReaderOptions, storage: LmdbStorage, keysFolder: string, keys: KeyRing) {
@@ -205,7 +205,7 @@ export class SnapshotReader implements LogReader {
 
   async #reloadKeys(): Promise<void> {
     const head = this.#latest;
-    this.#keys = await KeyRing.load(this.#keysFolder);
+    this.#keys = KeyRing.load(this.#keysFolder);
     [this.#keysLoadedFor, this.#keysLoadedAt] = [head, performance.now()];
   }
 
