@@ -1,8 +1,11 @@
+import type { Health } from '../contract/resources/health.ts';
 import type { Key } from '../contract/resources/key.ts';
 import type { ReceiptStatement } from '../contract/resources/receipt.ts';
-import type { LogEntry, SignedTreeHead } from '../contract/resources/transparency.ts';
-import type { ledgerFaults, ledgerFindings, regressionEvents } from '../contract/vocabulary.ts';
+import type { ConsistencyProof, InclusionProof, LogEntry, SignedTreeHead } from '../contract/resources/transparency.ts';
+import type { ledgerFaults } from '../contract/vocabulary.ts';
 import type { TileAddress } from '../tlog/tile.ts';
+
+export type { ConsistencyProof, InclusionProof };
 
 /** An entry that does not have a key and a signature yet. `id` (UUIDv7) makes an append idempotent. */
 export type UnsignedEntry = Omit<LogEntry, 'key_id' | 'signature'>;
@@ -23,19 +26,6 @@ export interface StoredLeaf {
   readonly canonical: Uint8Array;
 }
 
-export interface InclusionProof {
-  readonly tree_size: number;
-  readonly leaf_index: number;
-  readonly audit_path: string[];
-}
-
-export interface ConsistencyProof {
-  readonly tree_size: number;
-  readonly first_size: number;
-  readonly second_size: number;
-  readonly audit_path: string[];
-}
-
 /** Selects a leaf by exactly one of the three members. */
 export interface LeafQuery {
   readonly leaf_index?: number;
@@ -51,13 +41,9 @@ export type LedgerHealth =
 /** Reason why appends are refused. */
 export type LedgerFault = (typeof ledgerFaults)[number];
 
-/** A condition that needs the operator's attention. `since` is ISO 8601. */
-export interface LedgerFinding {
-  readonly code: LedgerFindingCode;
-  readonly message: string;
-  readonly since: string;
-}
-export type LedgerFindingCode = (typeof ledgerFindings)[number];
+/** A condition that needs the operator's attention. */
+export type LedgerFinding = NonNullable<Health['findings']>[number];
+export type LedgerFindingCode = LedgerFinding['code'];
 
 /** A page of the heads with sizes `from_size` ≤ size < `to_size`, newest last. `page` counts from 1. */
 export interface HeadsQuery {
@@ -185,12 +171,7 @@ export interface LedgerStatus {
    */
   readonly life_pending?: true;
   /** The event that began the current life, which auditors see as a new log. Absent in the first life. */
-  readonly regression?: {
-    readonly at: string;
-    readonly event: (typeof regressionEvents)[number];
-    readonly from_size: number;
-    readonly to_size: number;
-  };
+  readonly regression?: NonNullable<Health['regression']>;
   /** Problems noticed at start-up that do not stop the log. */
   readonly warnings: readonly string[];
   /** Open findings, oldest first. */
