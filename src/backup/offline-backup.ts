@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { omitUndefined } from '../database/omit-undefined.ts';
 import { takeDataFolder } from '../files/data-folder.ts';
 import { requireSoundTree } from '../ledger/check/tree-damage.ts';
 import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
@@ -42,9 +43,7 @@ export async function backUpOffline(options: OfflineBackupOptions): Promise<Back
     requireSoundTree(join(dataDir, 'siem.mdb'));
     const ledger = await openLedger({
       dataDir,
-      ...(agent === undefined ? {} : { agent }),
-      ...(anchorPath === undefined ? {} : { anchorPath }),
-      ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+      ...omitUndefined({ agent, anchorPath, keyPassphrase }),
       detectCopies: options.detectCopies ?? true,
       logPositions: () => readLogPositions(dataDir),
     });

@@ -2,6 +2,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { backupRestored, entryOf } from '../contract/critical-events.ts';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
+import { omitUndefined } from '../database/omit-undefined.ts';
 import { restoreMark, takeDataFolder } from '../files/data-folder.ts';
 import { flushFolder } from '../files/durable-file.ts';
 import { datedForAppend } from '../ledger/entry-window.ts';
@@ -191,9 +192,7 @@ async function logRestore(options: RestoreOptions, marker: RestoreMarker): Promi
     dataDir,
     anchorPath: anchor_path,
     acceptClock: true, // the last head may be as old as the backup, so the log would refuse the clock
-    ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(origin === undefined ? {} : { origin }),
+    ...omitUndefined({ keyPassphrase, agent, origin }),
     logPositions: () => readLogPositions(dataDir),
   });
   try {
@@ -227,10 +226,8 @@ function resultOf(
   const { backup_id, sth, replaced, aside, names } = marker;
   return {
     backupId: backup_id,
-    ...(sth === undefined ? {} : { sth }),
-    ...(replaced === undefined ? {} : { replaced }),
+    ...omitUndefined({ sth, replaced, settings }),
     ...(names.length === 0 ? {} : { aside: join(dataDir, aside) }),
-    ...(settings === undefined ? {} : { settings }),
     entry,
     resumed,
   };

@@ -2,6 +2,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { restoreAdvice } from '../database/damage.ts';
+import { omitUndefined } from '../database/omit-undefined.ts';
 import type { FsckReport } from '../ledger/check/fsck.ts';
 import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import type { LogPositions } from '../store/log-positions.ts';
@@ -130,10 +131,7 @@ interface Target {
 async function targetOf({ dataDir: path, anchor }: DataFolderOptions): Promise<Target> {
   const isFile = path !== undefined && existsSync(path) && statSync(path).isFile();
   const named = isFile ? dirname(path) : path;
-  const config = await dataFolderConfig({
-    ...(named === undefined ? {} : { dataDir: named }),
-    ...(anchor === undefined ? {} : { anchor }),
-  });
+  const config = await dataFolderConfig(omitUndefined({ dataDir: named, anchor }));
   const { data_dir: dataDir, 'ledger.anchor_path': anchorPath } = config;
   const ledgerPath = isFile ? path : join(dataDir, 'ledger.mdb');
   return requireLedger({ dataDir, ledgerPath, ...(anchorPath === undefined ? {} : { anchorPath }) });

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { omitUndefined } from '../../database/omit-undefined.ts';
 import { createPool, type Pool } from '../../rpc/pool.ts';
 import { workerUrl } from '../../rpc/worker-url.ts';
 import type { LogPositions } from '../../store/log-positions.ts';
@@ -269,12 +270,8 @@ class LogCheck {
     const job = (n: number): SegmentJob => {
       const [first, next] = [n * segmentLeaves, (n + 1) * segmentLeaves];
       const alsoAt = witnessed.filter((at) => (at > first || n === 0) && at <= next);
-      const [idsFrom, idsBefore] = [ids[n - 1], ids[n]];
-      return {
-        ...{ first, size, signatures, seeds, alsoAt },
-        ...(idsFrom === undefined ? {} : { idsFrom }),
-        ...(idsBefore === undefined ? {} : { idsBefore }),
-      };
+      const share = omitUndefined({ idsFrom: ids[n - 1], idsBefore: ids[n] });
+      return { first, size, signatures, seeds, alsoAt, ...share };
     };
     const threads = Math.min(this.#options.threads ?? 1 + Math.min(4, availableParallelism()), count - 1);
     if (threads > 1) {

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { Key as KeyRecord } from '../../contract/resources/key.ts';
 import type { JsonWebKey, SignedTreeHead } from '../../contract/resources/transparency.ts';
 import { keyPurposes, keyStates, type LifeReason, lifeReasons } from '../../contract/vocabulary.ts';
+import { omitUndefined } from '../../database/omit-undefined.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
 import type { LedgerKeyPurpose, PublicJwk, UnsignedEntry } from '../ledger.ts';
 
@@ -198,13 +199,8 @@ export function published(file: KeyFile): JsonWebKey {
   const { svc_origin, svc_life } = file;
   return {
     ...{ kty, crv, x, kid, use, alg, svc_purpose, svc_state },
-    ...(svc_from_size === undefined ? {} : { svc_from_size }),
-    ...(svc_to_size === undefined ? {} : { svc_to_size }),
-    ...(svc_not_before === undefined ? {} : { svc_not_before }),
-    ...(svc_not_after === undefined ? {} : { svc_not_after }),
-    ...(svc_revoked_at === undefined ? {} : { svc_revoked_at }),
-    ...(svc_life === undefined ? {} : { svc_life }),
-    ...(svc_origin === undefined ? {} : { svc_origin }),
+    ...omitUndefined({ svc_from_size, svc_to_size, svc_not_before, svc_not_after, svc_revoked_at }),
+    ...omitUndefined({ svc_life, svc_origin }),
   };
 }
 
@@ -228,11 +224,8 @@ export function recordOf(file: KeyFile, fingerprint: string): KeyRecord {
     fingerprint,
     signer: file.svc_signer ?? 'file',
     created_at: createdAt(file),
-    ...(svc_not_before === undefined ? {} : { activated_at: svc_not_before }),
-    ...(svc_not_after === undefined ? {} : { retired_at: svc_not_after }),
-    ...(svc_revoked_at === undefined ? {} : { revoked_at: svc_revoked_at }),
-    ...(svc_from_size === undefined ? {} : { from_size: svc_from_size }),
-    ...(svc_to_size === undefined ? {} : { to_size: svc_to_size }),
+    ...omitUndefined({ activated_at: svc_not_before, retired_at: svc_not_after, revoked_at: svc_revoked_at }),
+    ...omitUndefined({ from_size: svc_from_size, to_size: svc_to_size }),
   };
 }
 
