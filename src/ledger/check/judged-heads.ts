@@ -1,7 +1,6 @@
 import { equalHashes, type Hash } from '../../tlog/tree.ts';
 import { verifyHead } from '../heads.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import { lowerBound } from '../storage/lower-bound.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import type { KnownHeads } from './known-heads.ts';
 
@@ -18,43 +17,33 @@ export type KeptHeads = (size: number, root: () => Hash) => Generator<SignedHead
 
 const maxListed = 100;
 
-/** Maximum cached runs of refused heads, 1.6 MB. Heads refused after that are verified again. */
-const maxRuns = 100_000;
-
-/**
- * Compares all known heads with the roots of a growing tree. Verifying signature and root of a head takes 100 µs, so
- * the result is cached for a second pass over the heads: refused heads as runs of numbers, up to a limit.
- */
-export class HeadVerdictCache {
+/** Compares all known heads with the roots of a growing tree. Verifying signature and root of a head takes 100 µs. */
+export class HeadVerdicts {
   readonly #known: KnownHeads;
   readonly #keys: KeyRing;
-  readonly #refused: NumberRuns;
   readonly #pass: HeadsPass;
   readonly #first: SignedHead[] = [];
   #count = 0;
   #largest: SignedHead | undefined;
   #last: SignedHead | undefined;
 
-  constructor(known: KnownHeads, keys: KeyRing, maxRefused = maxRuns) {
+  constructor(known: KnownHeads, keys: KeyRing) {
     this.#known = known;
     this.#keys = keys;
-    this.#refused = new NumberRuns(maxRefused);
     this.#pass = new HeadsPass(known, keys);
   }
 
   /** Compares the next heads, of up to `size` leaves, with the root of the tree. The tree must have `size` leaves. */
   compare(size: number, root: () => Hash): void {
-    for (const { number, head } of this.#pass.upTo(size)) {
-      const isNew = this.#pass.isNew(head);
-      if (isNew && equalHashes(head.root, root())) this.#last = head;
-      else this.#refuse(number, isNew ? head : undefined);
+    for (const head of this.#pass.upTo(size)) {
+      if (equalHashes(head.root, root())) this.#last = head;
+      else this.#drop(head);
     }
   }
 
   /** Drops the remaining heads, because the tree is complete. */
   end(): void {
-    for (const { number, head } of this.#pass.upTo(Number.POSITIVE_INFINITY))
-      this.#refuse(number, this.#pass.isNew(head) ? head : undefined);
+    for (const head of this.#pass.upTo(Number.POSITIVE_INFINITY)) this.#drop(head);
   }
 
   /**
@@ -68,38 +57,26 @@ export class HeadVerdictCache {
     return { count: this.#count, first: this.#first, largest: this.#largest };
   }
 
-  /** Returns the heads that match the leaves, for another pass. Call after `end`. */
+  /** Returns the heads that match the leaves, for another pass, which verifies them again. */
   kept(): KeptHeads {
     const pass = new HeadsPass(this.#known, this.#keys);
-    const refused = this.#refused;
     return function* upTo(size, root) {
-      for (const { number, head } of pass.upTo(size)) {
-        if (!refused.knows(number)) {
-          if (pass.isNew(head) && equalHashes(head.root, root())) yield head;
-        } else if (!refused.has(number)) {
-          pass.note(head);
-          yield head;
-        }
-      }
+      for (const head of pass.upTo(size)) if (equalHashes(head.root, root())) yield head;
     };
   }
 
-  /** Records a refused head. @param dropped - the head, unless it is unsigned or a duplicate */
-  #refuse(number: number, dropped: SignedHead | undefined): void {
-    this.#refused.add(number);
-    if (dropped === undefined) return;
+  #drop(head: SignedHead): void {
     this.#count += 1;
-    if (this.#first.length < maxListed) this.#first.push(dropped);
-    if (this.#largest === undefined || dropped.size > this.#largest.size) this.#largest = dropped;
+    if (this.#first.length < maxListed) this.#first.push(head);
+    if (this.#largest === undefined || head.size > this.#largest.size) this.#largest = head;
   }
 }
 
-/** One pass over all heads. */
+/** One pass over all heads that are signed by a key of the log, without duplicates. */
 class HeadsPass {
   readonly #heads: Iterator<SignedHead, unknown>;
   readonly #keys: KeyRing;
   #next: SignedHead | undefined;
-  #number = 0;
   /** Signed heads of the current size and time. */
   #here: SignedHead[] = [];
 
@@ -109,30 +86,20 @@ class HeadsPass {
     this.#step();
   }
 
-  *upTo(size: number): Generator<{ readonly number: number; readonly head: SignedHead }> {
-    while (this.#next !== undefined && this.#next.size <= size) {
-      const head = this.#next;
+  /** Yields the next heads, of up to `size` leaves. */
+  *upTo(size: number): Generator<SignedHead> {
+    for (let head = this.#next; head !== undefined && head.size <= size; head = this.#next) {
       this.#step();
-      yield { number: this.#number++, head };
+      if (this.#isNew(head)) yield head;
     }
   }
 
-  /**
-   * Returns whether the head is signed by a key of the log and is not a duplicate. Must be called in order, once for
-   * each head.
-   */
-  isNew(head: SignedHead): boolean {
-    const isHere = this.#here.some((one) => isSame(one, head));
-    if (isHere || !verifyHead(head, this.#keys)) return false;
-    this.note(head);
-    return true;
-  }
-
-  /** Records a head that is known to be signed and new. */
-  note(head: SignedHead): void {
+  #isNew(head: SignedHead): boolean {
+    if (this.#here.some((one) => isSame(one, head)) || !verifyHead(head, this.#keys)) return false;
     const [one] = this.#here;
     if (one?.size !== head.size || one.timestampNs !== head.timestampNs) this.#here = [];
     this.#here.push(head);
+    return true;
   }
 
   #step(): void {
@@ -143,37 +110,4 @@ class HeadsPass {
 
 function isSame(a: SignedHead, b: SignedHead): boolean {
   return a.size === b.size && a.timestampNs === b.timestampNs && a.keyId === b.keyId && equalHashes(a.root, b.root);
-}
-
-/** Numbers added in ascending order, stored as runs of consecutive numbers. */
-class NumberRuns {
-  readonly #limit: number;
-  readonly #from: number[] = [];
-  readonly #before: number[] = [];
-  /** The first number that exceeded the limit. */
-  #end = Number.POSITIVE_INFINITY;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  add(number: number): void {
-    if (!this.knows(number)) return;
-    const last = this.#before.length - 1;
-    if (this.#before[last] === number) this.#before[last] = number + 1;
-    else if (this.#from.length === this.#limit) this.#end = number;
-    else {
-      this.#from.push(number);
-      this.#before.push(number + 1);
-    }
-  }
-
-  knows(number: number): boolean {
-    return number < this.#end;
-  }
-
-  has(number: number): boolean {
-    const at = lowerBound(this.#before.length, (i) => this.#before[i]!, number + 1);
-    return this.#from[at] !== undefined && this.#from[at] <= number;
-  }
 }

@@ -8,7 +8,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { EntryReader } from './canonical-entry.ts';
 import type { DatabaseFile, Table } from './database-file.ts';
-import { type DroppedHeads, HeadVerdictCache, type KeptHeads } from './judged-heads.ts';
+import { type DroppedHeads, HeadVerdicts, type KeptHeads } from './judged-heads.ts';
 import { KnownHeads } from './known-heads.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNumber, numberKey, numbersKey } from './row-keys.ts';
@@ -106,7 +106,7 @@ export class Salvage {
       ...{ file: this.#file, table: this.#tables.get('heads'), keys: this.#keys },
       ...{ elsewhere: this.#elsewhere, maxStrays: this.#maxStrayHeads },
     });
-    const heads = new HeadVerdictCache(known, this.#keys);
+    const heads = new HeadVerdicts(known, this.#keys);
     const { largest } = known;
     const tree = GrowingTree.load(sha256, 0, () => undefined)!;
     const root = () => tree.root();
