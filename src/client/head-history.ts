@@ -12,16 +12,9 @@ const maxPagesOfSize = 20;
 
 /** Checks that the history of heads contains this head; returns HEAD_MISSING otherwise. */
 export async function checkInHistory(log: LogSource, head: SignedHead): Promise<AuditFault | undefined> {
-  const path = `/api/transparency/sths?from_size=${head.size}&to_size=${head.size + 1}`;
-  for (let page = 1; page <= maxPagesOfSize; page++) {
-    const list = await fetchPage(log, path, page);
-    if (list instanceof AuditFault) return list;
-    for (const item of list.items) {
-      const one = readTreeHead(item);
-      if (one instanceof AuditFault) return one;
-      if (isSame(one, head)) return undefined;
-    }
-    if (list.isLast) break;
+  for await (const one of headsBetween(log, head.size, head.size, maxPagesOfSize)) {
+    if (one instanceof AuditFault) return one;
+    if (isSame(one, head)) return undefined;
   }
   const at = `${head.timestampNs} ns, root ${bytesToHex(head.root)}`;
   return new AuditFault('HEAD_MISSING', `the history of heads lacks the head of size ${head.size} (${at})`);
@@ -31,13 +24,17 @@ function isSame(one: SignedHead, other: SignedHead): boolean {
   return one.size === other.size && one.timestampNs === other.timestampNs && equalHashes(one.root, other.root);
 }
 
-/** Yields the heads of sizes from `from` to `to`, oldest first; ends with the first fault. */
+/**
+ * Yields the heads of sizes from `from` to `to`, oldest first; ends with the first fault. Reads at most `maxPages` pages
+ * of 1000 heads.
+ */
 export async function* headsBetween(
   log: LogSource,
   from: number,
   to: number,
+  maxPages = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<SignedHead | AuditFault, void> {
-  for (let page = 1; ; page++) {
+  for (let page = 1; page <= maxPages; page++) {
     const list = await fetchPage(log, `/api/transparency/sths?from_size=${from}&to_size=${to + 1}`, page);
     if (list instanceof AuditFault) return yield list;
     for (const item of list.items) {
