@@ -1,11 +1,10 @@
 import { parseCheckpoint } from '../tlog/checkpoint.ts';
-import { TlogError } from '../tlog/fault.ts';
 import { parseNote } from '../tlog/note.ts';
 import { parseTlogProof, type TlogProof } from '../tlog/tlog-proof.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
 import { base64, type Exact, members, parseExact, string } from './exact-json.ts';
-import { AuditFault, catchFault, unwrap } from './fault.ts';
+import { AuditFault, catchFault, orFault, unwrap } from './fault.ts';
 import { canAccuse, type KeySet } from './key-set.ts';
 import {
   type Bundle,
@@ -151,13 +150,10 @@ function loggedBefore({ leaf, head }: Bundle, earlier: LogLeaf, path: readonly H
 }
 
 function coveredBy(leaf: LogLeaf, { checkpoint, path }: BundleProofs['notAfter'][number]): AuditFault | undefined {
-  try {
-    const included = verifyInclusion(leaf, path, parseCheckpoint(parseNote(checkpoint).text));
-    return included instanceof AuditFault ? included : undefined;
-  } catch (error) {
-    if (!(error instanceof TlogError)) throw error;
-    return new AuditFault('MALFORMED_CHECKPOINT', `not_after: ${error.message}`);
-  }
+  const included = orFault('MALFORMED_CHECKPOINT', 'not_after', () =>
+    verifyInclusion(leaf, path, parseCheckpoint(parseNote(checkpoint).text)),
+  );
+  return included instanceof AuditFault ? included : undefined;
 }
 
 function readCheckpointPart(fields: Readonly<Record<string, Exact | undefined>>): BundleProofs['checkpoint'] {
@@ -171,12 +167,7 @@ function readCheckpointPart(fields: Readonly<Record<string, Exact | undefined>>)
 
 /** Parses a C2SP tlog-proof without verifying it. */
 export function readTlogProof(text: string): TlogProof | AuditFault {
-  try {
-    return parseTlogProof(text);
-  } catch (error) {
-    if (error instanceof TlogError) return new AuditFault('MALFORMED_PROOF', `tlog_proof: ${error.message}`);
-    throw error;
-  }
+  return orFault('MALFORMED_PROOF', 'tlog_proof', () => parseTlogProof(text));
 }
 
 function readList<T>(json: Exact | undefined, name: string, read: (json: Exact) => T): T[] {

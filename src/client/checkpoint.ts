@@ -13,7 +13,7 @@ import {
 } from '../tlog/note.ts';
 import type { Hash } from '../tlog/tree.ts';
 import { isEd25519Key, verifyEd25519 } from './ed25519.ts';
-import { AuditFault } from './fault.ts';
+import { AuditFault, orFault } from './fault.ts';
 import { checkpointSigners, type KeySet, type LogKey } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 
@@ -67,15 +67,9 @@ export function verifyCheckpoint(
 
 /** Parses a verifier key of C2SP signed-note (`name+id+base64`) and checks that it is a valid Ed25519 key. */
 export function parseCheckpointKey(text: string): VerifierKey | AuditFault {
-  try {
-    const key = parseVerifierKey(sha256, text);
-    if (isEd25519Key(key.publicKey)) return key;
-    return new AuditFault('WEAK_KEY', `the key of ${key.name} is not a valid Ed25519 key`);
-  } catch (error) {
-    if (error instanceof TlogError)
-      return new AuditFault('MALFORMED_KEYS', `not a valid verifier key: ${error.message}`);
-    throw error;
-  }
+  const key = orFault('MALFORMED_KEYS', 'not a valid verifier key', () => parseVerifierKey(sha256, text));
+  if (key instanceof AuditFault || isEd25519Key(key.publicKey)) return key;
+  return new AuditFault('WEAK_KEY', `the key of ${key.name} is not a valid Ed25519 key`);
 }
 
 /** Converts a verifier key to an active checkpoint key of a key set. */
@@ -89,16 +83,13 @@ export function asLogKey(key: VerifierKey, life?: string): LogKey {
 
 /** Parses a checkpoint without verifying it. */
 export function readCheckpoint(note: string): { parsed: Note; origin: string; size: number; root: Hash } | AuditFault {
-  try {
+  return orFault('MALFORMED_CHECKPOINT', 'not a valid checkpoint', () => {
     const parsed = parseNote(note);
     const { origin, size, root } = parseCheckpoint(parsed.text);
     // An empty tree has a fixed root, so there is nothing to audit.
     if (size === 0) return new AuditFault('MALFORMED_CHECKPOINT', 'the checkpoint has size 0');
     return { parsed, origin, size, root };
-  } catch (error) {
-    if (!(error instanceof TlogError)) throw error;
-    return new AuditFault('MALFORMED_CHECKPOINT', `not a valid checkpoint: ${error.message}`);
-  }
+  });
 }
 
 /** Returns whether the note is a checkpoint with more than one signature. */

@@ -1,3 +1,5 @@
+import { TlogError } from '../tlog/fault.ts';
+
 const unavailable = (means: string) => ({ kind: 'unavailable', means }) as const;
 const refused = (means: string) => ({ kind: 'refused', means }) as const;
 const misbehaviour = (means: string) => ({ kind: 'misbehaviour', means }) as const;
@@ -109,8 +111,18 @@ export function catchFault<T>(read: () => T): T | AuditFault {
   }
 }
 
+/** Returns the result of `read`, or a fault about the `TlogError` that it throws. Other errors are thrown. */
+export function orFault<T>(code: FaultCode, about: string, read: () => T): T | AuditFault {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof TlogError) return new AuditFault(code, `${about}: ${error.message}`);
+    throw error;
+  }
+}
+
 /**
- * Returns the value, or throws the fault that it is. For functions that are called in `catchFault`.
+ * Returns the value, or throws the fault that it is. For functions whose caller catches faults, such as `catchFault`.
  *
  * @param asPart - returns the fault of the whole from the message about its part
  */

@@ -1,13 +1,12 @@
 import { receiptBytes } from '../contract/receipt-bytes.ts';
 import type { ReceiptStatement } from '../contract/resources/receipt.ts';
 import { fromBase64 } from '../tlog/base64.ts';
-import { TlogError } from '../tlog/fault.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { verifyInclusion } from '../tlog/proof.ts';
 import { type Hash, leafHash } from '../tlog/tree.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { type Exact, hex, members, parseExact, safeInteger, string, uuidPattern } from './exact-json.ts';
-import { AuditFault, catchFault, unwrap } from './fault.ts';
+import { AuditFault, catchFault, orFault, unwrap } from './fault.ts';
 import { type KeySet, type LogKey, readKeySet, receiptSigner } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { type Bundle, readBundle, readPath, type VerifiedEntry, verifyBundle } from './verify.ts';
@@ -112,15 +111,12 @@ function verifyLogged({ receipt, batch, proof }: ReceiptFile, keys: KeySet): Ver
   const root = hex(data?.receipts_root, 32);
   if (id !== batch.entryId || kind !== 'ingest.receipted' || root === undefined || data?.count !== batch.treeSize)
     return new AuditFault('NOT_INCLUDED', `entry ${id} (${kind}) does not cover the receipt`);
-  try {
+  return orFault('NOT_INCLUDED', `receipt ${receipt.id} is not covered by entry ${id}`, () => {
     const leaf = leafHash(sha256, receiptBytes(receipt));
     const { leafIndex, treeSize, path } = batch;
     verifyInclusion(sha256, { leafIndex, treeSize, leafHash: leaf, path, root });
-  } catch (error) {
-    if (!(error instanceof TlogError)) throw error;
-    return new AuditFault('NOT_INCLUDED', `receipt ${receipt.id} is not covered by entry ${id}: ${error.message}`);
-  }
-  return logged;
+    return logged;
+  });
 }
 
 type Fields = Readonly<Record<string, Exact | undefined>>;

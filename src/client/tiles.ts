@@ -1,10 +1,9 @@
 import { decodeEntryBundle } from '../tlog/entry-bundle.ts';
-import { TlogError } from '../tlog/fault.ts';
 import { pageColumns, pageWidth, placeOf } from '../tlog/page.ts';
 import { consistencyPlan, foldProof } from '../tlog/proof.ts';
 import { entriesPath, type TileAddress, tilePath } from '../tlog/tile.ts';
 import { type Coordinate, foldRoot, type Hash, hashBytes, nodeHash, rootPlan } from '../tlog/tree.ts';
-import { AuditFault } from './fault.ts';
+import { AuditFault, orFault } from './fault.ts';
 import { Denied, type LogSource, NotFound } from './log-source.ts';
 import { sha256 } from './sha256.ts';
 
@@ -34,12 +33,7 @@ export async function fetchEntryBundle(
       `reading log entries requires a token with a role that may read them: ${fetched.message}`,
     );
   if (fetched instanceof AuditFault) return fetched;
-  try {
-    return decodeEntryBundle(fetched.bytes, fetched.width).slice(0, width);
-  } catch (error) {
-    if (!(error instanceof TlogError)) throw error;
-    return new AuditFault('MALFORMED_TILE', `${fetched.path}: ${error.message}`);
-  }
+  return orFault('MALFORMED_TILE', fetched.path, () => decodeEntryBundle(fetched.bytes, fetched.width).slice(0, width));
 }
 
 /**
