@@ -12,7 +12,8 @@ export async function readWhole(path: string): Promise<Buffer> {
     return await readFile(path);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError((error as Error).message);
+    const { message } = error as Error;
+    throw new CommandError(message.includes(path) ? message : `${path}: ${message}`);
   }
 }
 

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { login, type Service, startService } from '../../scripts/service.ts';
+import { maxFileBytes } from '../../src/cli/read-input.ts';
 import type { Health } from '../../src/contract/resources/health.ts';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { takeDataFolder } from '../../src/files/data-folder.ts';
@@ -86,6 +87,10 @@ test('candor rebuild accepts a head from a file, and gives advice if no head mat
   writeFileSync(pin, '{}');
   expect(await candor('rebuild', '--head', pin, ...at)).toMatchObject({
     ...{ code: exitCodes.failed, stderr: expect.stringContaining('neither a pin nor a signed head') },
+  });
+  truncateSync(pin, maxFileBytes + 1);
+  expect(await candor('rebuild', '--head', pin, ...at)).toMatchObject({
+    ...{ code: exitCodes.failed, stderr: expect.stringContaining(`${pin} has ${maxFileBytes + 1} bytes`) },
   });
 });
 
