@@ -52,7 +52,7 @@ export async function copyFile(from: string, to: string): Promise<Omit<BackupFil
   }
 }
 
-/** Reads a file in chunks of 1 MB, and calls `each` for each chunk. */
+/** Returns the size and SHA-256 of a file. `each` is called for each chunk of 1 MB; its error cancels the read. */
 async function digestOf(
   path: string,
   each: (chunk: Buffer) => void | Promise<void>,
