@@ -174,7 +174,7 @@ describe('receipts with lost entries', () => {
 
 test('a life that waits for disk space logs missing alerts again once it begins', async () => {
   const { dataDir } = await wentBack();
-  const keys = await KeyRing.load(join(dataDir, 'keys'));
+  const keys = KeyRing.load(join(dataDir, 'keys'));
   await startLife(keys, { start: lifeStartOf('loss_accepted', {}, {}), fromSize: 5 });
   let free = 0;
   const parts = await openParts(dataDir, { ledger: { freeBytes: () => free } });

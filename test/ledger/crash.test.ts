@@ -88,7 +88,7 @@ test('an initialisation interrupted before or after the creation of keys continu
   const storage = new LmdbStorage(join(other, 'ledger.mdb'));
   storage.setState('initialising');
   await storage.close();
-  const keys = await KeyRing.load(join(other, 'keys'));
+  const keys = KeyRing.load(join(other, 'keys'));
   await keys.create(keys.missing(), 1_763_700_000_000);
   const ledger = await open(other);
   expect((await ledger.status()).health.state).toBe('ok');

@@ -70,7 +70,7 @@ test('a copy without anchor and journal, as in a backup, has no findings', async
 async function bulkLog(size: number, headsAt: readonly number[]): Promise<KnownLog> {
   const small = await logOf(1);
   rmSync(join(small.dataDir, 'anchor.json'));
-  const key = (await KeyRing.load(join(small.dataDir, 'keys'))).active('transparency-sth')!;
+  const key = KeyRing.load(join(small.dataDir, 'keys')).active('transparency-sth')!;
   rmSync(fileOf(small));
   const storage = new LmdbStorage(fileOf(small));
   const tree = GrowingTree.load(sha256, 0, () => undefined)!;
@@ -342,7 +342,7 @@ function olderMeta(bytes: Buffer): number {
 
 /** Signs a root that the log never had. */
 async function forgeHead(log: KnownLog): Promise<void> {
-  const key = (await KeyRing.load(join(log.dataDir, 'keys'))).active('transparency-sth')!;
+  const key = KeyRing.load(join(log.dataDir, 'keys')).active('transparency-sth')!;
   const [before, after] = [log.heads[6]!, lastHead(log)];
   const timestampNs = ((before.timestampNs + after.timestampNs) / 2048n) * 1024n;
   const forged = signHead(650, new Uint8Array(32).fill(9), timestampNs, key);
@@ -446,7 +446,7 @@ async function logWith(change: (canonical: string) => string): Promise<string> {
     const { id, kind } = JSON.parse(text);
     return { id, kind, canonical: Buffer.from(text) };
   });
-  const key = (await KeyRing.load(join(dataDir, 'keys'))).active('transparency-sth')!;
+  const key = KeyRing.load(join(dataDir, 'keys')).active('transparency-sth')!;
   const storage = new LmdbStorage(join(dataDir, 'ledger.mdb'));
   const head = signHead(3, tree.root(), 1024n, key);
   storage.commit({ first: 0, entries: batch, pages: tree.takePages(), buckets: [], head }, () => {});

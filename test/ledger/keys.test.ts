@@ -165,7 +165,7 @@ describe('key files', () => {
     await (await open(dataDir)).close();
     const [file] = filesOf(dataDir);
     writeFileSync(join(dataDir, 'keys', `${file!.kid}.json`), JSON.stringify({ ...file, [name]: value }));
-    const ring = await KeyRing.load(join(dataDir, 'keys'));
+    const ring = KeyRing.load(join(dataDir, 'keys'));
     expect(ring.damaged).toEqual([expect.stringContaining(String(file!.kid))]);
     const ledger = await open(dataDir);
     expect((await ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'corrupt' });
@@ -306,7 +306,7 @@ describe('encryption', () => {
   test('reading public keys does not need a passphrase', async () => {
     const dataDir = folder();
     const ledger = await open(dataDir, { keyPassphrase: passphrase });
-    const ring = await KeyRing.load(join(dataDir, 'keys'));
+    const ring = KeyRing.load(join(dataDir, 'keys'));
     expect(ring.damaged).toEqual([]);
     expect(ring.publicJwks()).toEqual(await ledger.keys());
     expect(ring.active('event-signing')).toBeUndefined();

@@ -27,7 +27,7 @@ async function logOf(size: number): Promise<string> {
 /** Changes the keys of a log of `size` entries; throws after `files` files if given. */
 async function begin(dataDir: string, files = Number.POSITIVE_INFINITY, size = 3): Promise<void> {
   let written = 0;
-  const keys = await KeyRing.load(join(dataDir, 'keys'));
+  const keys = KeyRing.load(join(dataDir, 'keys'));
   await startLife(keys, { start: lifeStartOf('copied', {}, previous), fromSize: size }, () => {
     written++;
     if (written === files) throw new Error('stop');
@@ -138,7 +138,7 @@ describe('the start of a new life', () => {
 test('a new life does not name a life without an entry as the previous life', async () => {
   const dataDir = await logOf(3);
   await begin(dataDir);
-  const keys = await KeyRing.load(join(dataDir, 'keys'));
+  const keys = KeyRing.load(join(dataDir, 'keys'));
   const start = lifeStartOf('copied', {}, { previous: { origin: keys.origin! } });
   await startLife(keys, { start, fromSize: 3 });
   const ledger = await open(dataDir);

@@ -182,7 +182,7 @@ describe.skipIf(withoutAgent !== undefined)('a log whose keys are in an ssh-agen
     await ledger.append(entries(0, 3));
     await ledger.close();
     agent.provision();
-    const keys = await KeyRing.load(join(dataDir, 'keys'));
+    const keys = KeyRing.load(join(dataDir, 'keys'));
     const used = await openAgent(dataDir, options(agent.socket).agent, keys, () => undefined);
     await startLife(keys, { start: lifeStartOf('copied', {}, {}), fromSize: 3 });
     await used!.close();
