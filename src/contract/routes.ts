@@ -57,7 +57,12 @@ export const routeOf = (operation: OperationId): Route => routes[operation];
  * Returns every error code that an operation can return: its own codes and the codes that follow from its definition.
  */
 export function errorsOf(route: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>(route.errors).add('INVALID_REQUEST');
+  const codes = new Set<ErrorCode>();
+  // Parameters in paths of emulated services do not name resources.
+  if (route.params !== undefined && route.protocol === undefined) codes.add('NOT_FOUND');
+  for (const code of route.errors ?? []) codes.add(code);
+  if (route.headers !== undefined && 'if-match' in route.headers.properties) codes.add('VERSION_MISMATCH');
+  codes.add('INVALID_REQUEST');
   if (route.alwaysPublic === undefined) codes.add('UNAUTHENTICATED').add('FORBIDDEN');
   if (route.body) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
   return [...codes.add('RATE_LIMITED').add('INTERNAL').add('OVERLOADED').add('UNAVAILABLE')];

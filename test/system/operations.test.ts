@@ -618,7 +618,7 @@ describe.each(answered)('%s', (operation) => {
         code: 'INVALID_REQUEST',
         details: { field: name, ...(format === 'uuid' ? { reason: 'must be a valid UUID' } : {}) },
       });
-      if (route.errors?.includes('NOT_FOUND')) {
+      if (errorsOf(route).includes('NOT_FOUND')) {
         const json = {
           addAlertNote: { text: 'x' },
           revokeKey: { reason: 'x' },

@@ -1,57 +1,42 @@
 import { successWith } from '../envelopes.ts';
 import { Caller } from '../resources/principal.ts';
 import { LoginInput, PasswordInput, RefreshInput, SessionTokens } from '../resources/session.ts';
-import { json, none, type RoutesWithout, sharing } from './route.ts';
+import { get, json, none, post, put, sharing } from './route.ts';
 
 const anyone = ['viewer', 'analyst', 'admin', 'sensor', 'auditor'] as const;
 
 /** Sessions and the identity of the caller. */
-export const authRoutes = sharing({ tag: 'auth' }, {
-  login: {
-    method: 'POST',
-    path: '/auth/login',
-    summary: 'Sign in with username and password',
+export const authRoutes = sharing({ tag: 'auth' })({
+  login: post('/auth/login', 'Sign in with username and password', {
     access: 'public',
     alwaysPublic: true,
     audited: true,
     body: { kind: 'json', schema: LoginInput },
     responses: { 200: json(SessionTokens) },
     errors: ['UNAUTHENTICATED'],
-  },
-  refresh: {
-    method: 'POST',
-    path: '/auth/refresh',
-    summary: 'Refresh the tokens of a session',
+  }),
+  refresh: post('/auth/refresh', 'Refresh the tokens of a session', {
     access: 'public',
     alwaysPublic: true,
     audited: true,
     body: { kind: 'json', schema: RefreshInput },
     responses: { 200: json(SessionTokens) },
     errors: ['UNAUTHENTICATED'],
-  },
-  logout: {
-    method: 'POST',
-    path: '/auth/logout',
-    summary: 'End the session of the access token',
+  }),
+  logout: post('/auth/logout', 'End the session of the access token', {
     access: anyone,
     audited: true,
     responses: { 204: none },
-  },
-  whoAmI: {
-    method: 'GET',
-    path: '/auth/me',
-    summary: 'Get the principal of the credentials and its permitted operations',
+  }),
+  whoAmI: get('/auth/me', 'Get the principal of the credentials and its permitted operations', {
     access: anyone,
     responses: { 200: json(successWith('principal', Caller)) },
-  },
-  changePassword: {
-    method: 'PUT',
-    path: '/auth/password',
-    summary: 'Change the password of the caller and end its other sessions',
+  }),
+  changePassword: put('/auth/password', 'Change the password of the caller and end its other sessions', {
     access: anyone,
     audited: 'each',
     body: { kind: 'json', schema: PasswordInput },
     responses: { 204: none },
     errors: ['CONFLICT'],
-  },
-} as const satisfies RoutesWithout<'tag'>);
+  }),
+});

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { anyObject, parameters, text } from '../resources/fields.ts';
 import { receiptHeaders } from './receipts.ts';
-import { json, type Method, type Route } from './route.ts';
+import { get, json, type Method, post, put, sharing } from './route.ts';
 
 const senders = ['sensor', 'admin'] as const;
 
@@ -51,11 +51,9 @@ const probeQuery = parameters({
   wait_for_status: unused,
 });
 
-const ofElasticsearch = { tag: 'shippers', access: senders, protocol: 'elasticsearch' } as const;
 const answered = (description: string) => ({ 200: json(anyObject(description)) });
 
 const bulk = {
-  ...ofElasticsearch,
   query: bulkQuery,
   headers: receiptHeaders,
   body: {
@@ -74,78 +72,65 @@ const bulk = {
 const everywhere = <M extends Method>(method: M, paths: readonly string[]) => paths.map((path) => ({ method, path }));
 
 /** The part of the Elasticsearch API that shippers use. */
-export const elasticsearchRoutes = {
-  elasticsearchInfo: {
-    ...ofElasticsearch,
-    method: 'GET',
-    path: '/',
-    summary: 'Get the name and version that Elasticsearch clients check first',
+export const elasticsearchRoutes = sharing({ tag: 'shippers', access: senders, protocol: 'elasticsearch' })({
+  elasticsearchInfo: get('/', 'Get the name and version that Elasticsearch clients check first', {
     query: probeQuery,
     partlyPublic: true,
     responses: answered('Name and version, in the format of Elasticsearch.'),
-  },
-  elasticsearchBulk: {
+  }),
+  elasticsearchBulk: post('/_bulk', 'Ingest records with the Elasticsearch bulk API', {
     ...bulk,
-    method: 'POST',
-    path: '/_bulk',
     also: [{ method: 'PUT', path: '/_bulk' }],
-    summary: 'Ingest records with the Elasticsearch bulk API',
-  },
-  elasticsearchBulkOfIndex: {
-    ...bulk,
-    method: 'POST',
-    path: '/:index/_bulk',
-    also: [{ method: 'PUT', path: '/:index/_bulk' }],
-    summary: 'Ingest records with the Elasticsearch bulk API; the index name is only repeated in the response',
-    params: parameters({
-      index: text('Index name for items without one.', { minLength: 1, maxLength: 255 }),
-    }),
-  },
-  elasticsearchProbe: {
-    ...ofElasticsearch,
-    method: 'GET',
-    path: '/_license',
-    also: everywhere('GET', [
-      '/_xpack',
-      '/_cluster/health',
-      '/_cluster/health/:index',
-      '/_cat/:about*',
-      '/_nodes',
-      '/_nodes/:about*',
-      '/_ilm/:about*',
-      '/_ilm/policy/:name',
-      '/_template',
-      '/_template/:name',
-      '/_index_template',
-      '/_index_template/:name',
-      '/_component_template',
-      '/_component_template/:name',
-      '/_data_stream',
-      '/_data_stream/:name',
-      '/_ingest/:about*',
-      '/_ingest/pipeline/:name',
-      '/_logstash/:about*',
-      '/_logstash/pipeline/:name',
-    ]),
-    summary: 'Answer the startup probes of shippers: report that everything they would set up exists',
-    query: probeQuery,
-    responses: answered('The fields of the Elasticsearch response that shippers read.'),
-  },
-  elasticsearchSetup: {
-    ...ofElasticsearch,
-    method: 'PUT',
-    path: '/_index_template/:name',
-    also: everywhere('PUT', [
-      '/_template/:name',
-      '/_component_template/:name',
-      '/_data_stream/:name',
-      '/_ilm/policy/:name',
-      '/_ingest/pipeline/:name',
-      '/_logstash/pipeline/:name',
-    ]),
-    summary: 'Acknowledge templates, policies and pipelines of shippers without storing them',
-    params: parameters({ name: text('Name of the template, policy or pipeline.', { minLength: 1 }) }),
-    query: probeQuery,
-    responses: answered('An acknowledgement.'),
-  },
-} as const satisfies Record<string, Route>;
+  }),
+  elasticsearchBulkOfIndex: post(
+    '/:index/_bulk',
+    'Ingest records with the Elasticsearch bulk API; the index name is only repeated in the response',
+    { ...bulk, also: [{ method: 'PUT', path: '/:index/_bulk' }] },
+  ),
+  elasticsearchProbe: get(
+    '/_license',
+    'Answer the startup probes of shippers: report that everything they would set up exists',
+    {
+      also: everywhere('GET', [
+        '/_xpack',
+        '/_cluster/health',
+        '/_cluster/health/:index',
+        '/_cat/:about*',
+        '/_nodes',
+        '/_nodes/:about*',
+        '/_ilm/:about*',
+        '/_ilm/policy/:name',
+        '/_template',
+        '/_template/:name',
+        '/_index_template',
+        '/_index_template/:name',
+        '/_component_template',
+        '/_component_template/:name',
+        '/_data_stream',
+        '/_data_stream/:name',
+        '/_ingest/:about*',
+        '/_ingest/pipeline/:name',
+        '/_logstash/:about*',
+        '/_logstash/pipeline/:name',
+      ]),
+      query: probeQuery,
+      responses: answered('The fields of the Elasticsearch response that shippers read.'),
+    },
+  ),
+  elasticsearchSetup: put(
+    '/_index_template/:name',
+    'Acknowledge templates, policies and pipelines of shippers without storing them',
+    {
+      also: everywhere('PUT', [
+        '/_template/:name',
+        '/_component_template/:name',
+        '/_data_stream/:name',
+        '/_ilm/policy/:name',
+        '/_ingest/pipeline/:name',
+        '/_logstash/pipeline/:name',
+      ]),
+      query: probeQuery,
+      responses: answered('An acknowledgement.'),
+    },
+  ),
+});

@@ -6,7 +6,7 @@ import { anyObject, parameters, text } from '../resources/fields.ts';
 import { ackMode, IngestAnswer, ingestSource } from '../resources/ingest.ts';
 import { NetworkEventInput } from '../resources/network-event.ts';
 import { receiptHeader } from './receipts.ts';
-import { json, type RoutesWithout, sharing } from './route.ts';
+import { json, post, sharing } from './route.ts';
 
 const senders = ['sensor', 'admin'] as const;
 
@@ -29,11 +29,8 @@ const ingestMediaTypes = ['application/x-ndjson', 'application/json'] as const;
 const oneOrMore = <S extends TSchema>(event: S) => Type.Union([event, Type.Array(event)]);
 
 /** Ingest in the formats of Candor and of sensors. */
-export const ingestRoutes = sharing({ tag: 'ingest', access: senders }, {
-  ingest: {
-    method: 'POST',
-    path: '/api/v1/ingest',
-    summary: 'Ingest records; the format of each is detected',
+export const ingestRoutes = sharing({ tag: 'ingest', access: senders })({
+  ingest: post('/api/v1/ingest', 'Ingest records; the format of each is detected', {
     query: ingestQuery,
     headers,
     body: {
@@ -43,30 +40,19 @@ export const ingestRoutes = sharing({ tag: 'ingest', access: senders }, {
     },
     responses: { 200: json(answer(IngestAnswer)) },
     errors: ingestErrors,
-  },
-  ingestNetworkEvents: {
-    method: 'POST',
-    path: '/api/v1/events/network',
-    summary: 'Ingest network events in native format',
+  }),
+  ingestNetworkEvents: post('/api/v1/events/network', 'Ingest network events in native format', {
     query: typedIngestQuery,
     headers,
-    body: {
-      kind: 'ingest',
-      mediaTypes: ingestMediaTypes,
-      schema: oneOrMore(NetworkEventInput),
-      table: 'network',
-    },
+    body: { kind: 'ingest', mediaTypes: ingestMediaTypes, schema: oneOrMore(NetworkEventInput), table: 'network' },
     responses: { 200: json(answer(IngestAnswer)) },
     errors: ingestErrors,
-  },
-  ingestDnsEvents: {
-    method: 'POST',
-    path: '/api/v1/events/dns',
-    summary: 'Ingest DNS events in native format',
+  }),
+  ingestDnsEvents: post('/api/v1/events/dns', 'Ingest DNS events in native format', {
     query: typedIngestQuery,
     headers,
     body: { kind: 'ingest', mediaTypes: ingestMediaTypes, schema: oneOrMore(DnsEventInput), table: 'dns' },
     responses: { 200: json(answer(IngestAnswer)) },
     errors: ingestErrors,
-  },
-} as const satisfies RoutesWithout<'tag' | 'access'>);
+  }),
+});

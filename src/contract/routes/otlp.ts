@@ -1,17 +1,11 @@
 import { Type } from 'typebox';
 import { anyObject, parameters, text } from '../resources/fields.ts';
 import { receiptHeaders } from './receipts.ts';
-import { json, type Route } from './route.ts';
+import { json, post, sharing } from './route.ts';
 
 /** OTLP/HTTP 1.x, as OpenTelemetry exporters and the OpenTelemetry Collector send it. */
-export const otlpRoutes = {
-  otlpLogs: {
-    method: 'POST',
-    path: '/v1/logs',
-    summary: 'Ingest records as OpenTelemetry log records (OTLP/HTTP)',
-    tag: 'shippers',
-    protocol: 'otlp',
-    access: ['sensor', 'admin'],
+export const otlpRoutes = sharing({ tag: 'shippers', protocol: 'otlp', access: ['sensor', 'admin'] })({
+  otlpLogs: post('/v1/logs', 'Ingest records as OpenTelemetry log records (OTLP/HTTP)', {
     query: parameters({
       sensor: Type.Optional(text('Name of the sensor.', { minLength: 1, maxLength: 200 })),
     }),
@@ -30,5 +24,5 @@ export const otlpRoutes = {
         ),
       ),
     },
-  },
-} as const satisfies Record<string, Route>;
+  }),
+});

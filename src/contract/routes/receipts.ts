@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
-import { success } from '../envelopes.ts';
 import { oneOf } from '../resources/common.ts';
-import { parameters, uuid } from '../resources/fields.ts';
-import { json, type Route } from './route.ts';
+import { parameters } from '../resources/fields.ts';
+import { get, one, sharing } from './route.ts';
 
 /**
  * Request header of every ingest operation. The response carries the receipt in a header of the same name.
@@ -17,15 +16,10 @@ export const receiptHeader = {
 };
 export const receiptHeaders = parameters(receiptHeader);
 
-export const receiptRoutes = {
-  getReceipt: {
-    method: 'GET',
-    path: '/api/v1/receipts/:receipt_id',
-    summary: 'Get a receipt with its proof of inclusion in the log; sensors may read only their own',
-    tag: 'ingest',
-    access: ['sensor', 'auditor', 'analyst', 'admin'],
-    params: parameters({ receipt_id: uuid('Identifier of the receipt.') }),
-    responses: { 200: json(success('receipt')) },
-    errors: ['NOT_FOUND'],
-  },
-} as const satisfies Record<string, Route>;
+export const receiptRoutes = sharing({ tag: 'ingest', access: ['sensor', 'auditor', 'analyst', 'admin'] })({
+  getReceipt: get(
+    '/api/v1/receipts/:receipt_id',
+    'Get a receipt with its proof of inclusion in the log; sensors may read only their own',
+    { responses: one('receipt') },
+  ),
+});

@@ -1,8 +1,11 @@
 import { type TArray, type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../errors.ts';
 import type { ChannelName } from '../channels.ts';
+import { paginated, success } from '../envelopes.ts';
+import type { ResourceType } from '../resource-types.ts';
 import { parameters, text } from '../resources/fields.ts';
 import type { Role } from '../vocabulary.ts';
+import { paramsOf } from './path-parameters.ts';
 
 /** Protocols of log shippers that the service emulates. */
 const shipperProtocols = ['elasticsearch', 'splunk', 'otlp'] as const;
@@ -57,7 +60,7 @@ export interface Route {
   readonly path: string;
   /**
    * Aliases: other methods and paths with the same behaviour, if the emulated service has several. Parameters of
-   * aliases are ignored unless `params` declares them.
+   * aliases are ignored unless `path` has them too.
    */
   readonly also?: readonly { readonly method: Method; readonly path: string }[];
   readonly summary: string;
@@ -98,6 +101,7 @@ export interface Route {
    * fail.
    */
   readonly alwaysPublic?: true;
+  /** The parameters of `path`. */
   readonly params?: TObject;
   readonly query?: TObject;
   /** Request headers that change the behaviour of the operation, lowercase. */
@@ -105,7 +109,7 @@ export interface Route {
   readonly body?: RequestBody;
   /** Successful responses by status. */
   readonly responses: { readonly [status: number]: ResponseBody };
-  /** Error codes that this operation adds to those of `errorsOf`. */
+  /** Error codes that this operation adds to the codes that `errorsOf` derives. */
   readonly errors?: readonly ErrorCode[];
   /**
    * Whether calls are written to the audit log with caller and outcome. Set for administration, credentials, changes of
@@ -120,22 +124,50 @@ export interface Route {
   readonly websocket?: { readonly channel?: ChannelName };
 }
 
-/** Routes by operation. The given properties are optional, because `sharing` adds them. */
-export type RoutesWithout<Shared extends keyof Route> = Readonly<
-  Record<string, Omit<Route, Shared> & Partial<Pick<Route, Shared>>>
->;
+/** The properties of a route other than method, path, parameters and summary. `sharing` may add tag and access. */
+type Details = Omit<Route, 'method' | 'path' | 'summary' | 'params' | 'tag' | 'access'> &
+  Partial<Pick<Route, 'tag' | 'access'>>;
+/** Forbids properties that `Details` does not have. Type inference alone would accept them. */
+type Exact<D> = D & { readonly [Unknown in Exclude<keyof D, keyof Details>]: never };
 
-/** Adds the properties that most routes of a file share. A property of the route itself takes precedence. */
-export const sharing = <const Shared extends Partial<Route>, Routes extends object>(shared: Shared, routes: Routes) =>
-  Object.fromEntries(Object.entries(routes).map(([operation, route]) => [operation, { ...shared, ...route }])) as {
-    readonly [Operation in keyof Routes]: Routes[Operation] & Omit<Shared, keyof Routes[Operation]>;
-  };
+/** Returns a function that declares routes with this method. The parameters of a route follow from its path. */
+const withMethod =
+  <M extends Method>(method: M) =>
+  <const Path extends string, const D extends Details>(path: Path, summary: string, details: Exact<D>) => ({
+    method,
+    path,
+    summary,
+    ...paramsOf(path),
+    ...details,
+  });
+
+export const get = withMethod('GET');
+export const post = withMethod('POST');
+export const put = withMethod('PUT');
+export const del = withMethod('DELETE');
+
+/**
+ * Returns a function that adds the properties that most routes of a file share. A property of the route itself takes
+ * precedence.
+ */
+export const sharing =
+  <const Shared extends Partial<Route>>(shared: Shared) =>
+  <Routes extends object>(routes: Routes) =>
+    Object.fromEntries(Object.entries(routes).map(([operation, route]) => [operation, { ...shared, ...route }])) as {
+      readonly [Operation in keyof Routes]: Routes[Operation] & Omit<Shared, keyof Routes[Operation]>;
+    };
 
 export const json = <S extends TSchema>(schema: S) => ({ kind: 'json', schema }) as const;
 /** Returns the response of a page of a list. The whole list is also available, as lines or as an Arrow stream. */
 export const list = <S extends TObject<{ data: TArray }>>(schema: S) =>
   ({ kind: 'json', schema, lines: schema.properties.data.items }) as const;
 export const none = { kind: 'none' } as const;
+/** The responses of a route that returns one resource. */
+export const one = <T extends ResourceType>(type: T) => ({ 200: json(success(type)) }) as const;
+export const created = <T extends ResourceType>(type: T) => ({ 201: json(success(type)) }) as const;
+export const accepted = <T extends ResourceType>(type: T) => ({ 202: json(success(type)) }) as const;
+/** The responses of a route that returns a page of a list of resources. */
+export const page = <T extends ResourceType>(type: T) => ({ 200: list(paginated(type)) }) as const;
 /** Matches any media type, and a missing media type. */
 export const anyMediaType = '*/*';
 export const bytes = { kind: 'bytes', mediaType: 'application/octet-stream' } as const;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { anyObject, parameters, text, uuid } from '../resources/fields.ts';
 import { channelHeader } from '../splunk.ts';
 import { receiptHeader } from './receipts.ts';
-import { anyMediaType, json, type Route } from './route.ts';
+import { anyMediaType, get, json, post, sharing } from './route.ts';
 
 const senders = ['sensor', 'admin'] as const;
 
@@ -31,15 +31,11 @@ const channelHeaders = parameters({
 
 const collectHeaders = parameters({ ...channelHeaders.properties, ...receiptHeader });
 
-const ofSplunk = { tag: 'shippers', protocol: 'splunk' } as const;
 /** Accepted media types. Splunk accepts any media type and a missing media type, and clients rely on this. */
 const mediaTypes = [anyMediaType] as const;
 const answered = (description: string) => ({ 200: json(anyObject(description)) });
 
 const collect = {
-  ...ofSplunk,
-  method: 'POST',
-  access: senders,
   query: collectQuery,
   headers: collectHeaders,
   responses: answered(
@@ -48,16 +44,14 @@ const collect = {
 } as const;
 
 /** The part of the Splunk HTTP Event Collector that shippers use. */
-export const splunkRoutes = {
-  splunkEvent: {
+export const splunkRoutes = sharing({ tag: 'shippers', access: senders, protocol: 'splunk' })({
+  splunkEvent: post('/services/collector', 'Ingest records as Splunk HEC events', {
     ...collect,
-    path: '/services/collector',
     also: [
       { method: 'POST', path: '/services/collector/1.0' },
       { method: 'POST', path: '/services/collector/event' },
       { method: 'POST', path: '/services/collector/event/1.0' },
     ],
-    summary: 'Ingest records as Splunk HEC events',
     body: {
       kind: 'ingest',
       mediaTypes,
@@ -65,12 +59,10 @@ export const splunkRoutes = {
         'Event envelopes, concatenated or in an array. event is a record, as an object or as text; host is the name of the sensor; time (epoch seconds) is used if the record has no time.',
       ),
     },
-  },
-  splunkRaw: {
+  }),
+  splunkRaw: post('/services/collector/raw', 'Ingest records without envelopes, one per line', {
     ...collect,
-    path: '/services/collector/raw',
     also: [{ method: 'POST', path: '/services/collector/raw/1.0' }],
-    summary: 'Ingest records without envelopes, one per line',
     body: {
       kind: 'ingest',
       mediaTypes,
@@ -78,14 +70,9 @@ export const splunkRoutes = {
         'One record in Zeek, Suricata or native format per line, or rows of Zeek TSV after their header.',
       ),
     },
-  },
-  splunkAck: {
-    ...ofSplunk,
-    method: 'POST',
-    path: '/services/collector/ack',
+  }),
+  splunkAck: post('/services/collector/ack', 'Query whether events sent on a channel are on disk', {
     also: [{ method: 'POST', path: '/services/collector/ack/1.0' }],
-    summary: 'Query whether events sent on a channel are on disk',
-    access: senders,
     query: parameters({ channel }),
     headers: channelHeaders,
     body: {
@@ -94,15 +81,15 @@ export const splunkRoutes = {
       schema: anyObject('acks: array of ackId values from earlier responses.'),
     },
     responses: answered('acks: true for each ackId issued on this channel since the service started.'),
-  },
-  splunkHealth: {
-    ...ofSplunk,
-    method: 'GET',
-    path: '/services/collector/health',
-    also: [{ method: 'GET', path: '/services/collector/health/1.0' }],
-    summary: 'Check whether events are accepted, and whether the token in the request may send them',
-    access: 'public',
-    query: parameters({ channel: unused, ack: unused }),
-    responses: { ...answered('text and code 17.'), 503: json(anyObject('text and code 18 or 23.')) },
-  },
-} as const satisfies Record<string, Route>;
+  }),
+  splunkHealth: get(
+    '/services/collector/health',
+    'Check whether events are accepted, and whether the token in the request may send them',
+    {
+      also: [{ method: 'GET', path: '/services/collector/health/1.0' }],
+      access: 'public',
+      query: parameters({ channel: unused, ack: unused }),
+      responses: { ...answered('text and code 17.'), 503: json(anyObject('text and code 18 or 23.')) },
+    },
+  ),
+});
