@@ -60,29 +60,19 @@ export class Connections {
   /** Closed WebSockets that may linger and are not counted as open. */
   readonly #closingByAddress = new Uint16Array(slotCount);
   #closing = 0;
-  readonly #max: number;
+  readonly #options: ConnectionOptions;
   readonly #maxPerAddress: number;
-  readonly #descriptors: number;
-  readonly #limitReached: (limit: LimitName) => void;
-  readonly #onRefused: (open: number) => void;
-  readonly #onUnused: (address: string) => void;
   #unusedAt = Number.NEGATIVE_INFINITY;
-  readonly #onMiscount: () => void;
   #hasMiscounted = false;
   #toldAt = Number.NEGATIVE_INFINITY;
   #open = 0;
   /** Whether the filter has reported a close for which the count of an address has not been reduced yet. */
   #closed = false;
 
-  constructor({ max, maxPerAddress, descriptors, limitReached, onRefused, onUnused, onMiscount }: ConnectionOptions) {
-    this.#max = max ?? limits.maxConnections;
-    const perAddress = maxPerAddress ?? limits.maxConnectionsPerAddress;
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    const perAddress = options.maxPerAddress ?? limits.maxConnectionsPerAddress;
     this.#maxPerAddress = perAddress === 0 ? maxCount : perAddress;
-    this.#descriptors = descriptors ?? Number.POSITIVE_INFINITY;
-    this.#limitReached = limitReached;
-    this.#onRefused = onRefused ?? (() => {});
-    this.#onUnused = onUnused ?? (() => {});
-    this.#onMiscount = onMiscount ?? (() => {});
   }
 
   /** The number of open connections. */
@@ -107,13 +97,14 @@ export class Connections {
   #came(res: ConnectionSource): void {
     const address = addressOf(res);
     const slot = this.#slots.of(addressGroup(address));
+    const { max = limits.maxConnections, descriptors = Number.POSITIVE_INFINITY } = this.#options;
     const full: LimitName | undefined =
-      this.#open >= this.#max || this.#open + this.#closing >= this.#descriptors
+      this.#open >= max || this.#open + this.#closing >= descriptors
         ? 'maxConnections'
         : this.#byAddress[slot]! >= this.#maxPerAddress
           ? 'maxConnectionsPerAddress'
           : undefined;
-    if (full !== undefined) this.#limitReached(full);
+    if (full !== undefined) this.#options.limitReached(full);
     if (full === 'maxConnections') this.#tell();
     this.#open++;
     this.#byAddress[slot] = this.#byAddress[slot]! + 1;
@@ -129,7 +120,7 @@ export class Connections {
     const now = performance.now();
     if (now - this.#toldAt < toldEveryMs) return;
     this.#toldAt = now;
-    this.#onRefused(this.#open);
+    this.#options.onRefused?.(this.#open);
   }
 
   /**
@@ -139,7 +130,7 @@ export class Connections {
     const now = performance.now();
     if (now - this.#unusedAt < unusedEveryMs) return;
     this.#unusedAt = now;
-    this.#onUnused(address);
+    this.#options.onUnused?.(address);
   }
 
   /** Reduces the count of the address of a connection that was lost with a request in progress or its last response. */
@@ -204,7 +195,7 @@ export class Connections {
    */
   #less(count: number): number {
     if (count > 0) return count - 1;
-    if (!this.#hasMiscounted) this.#onMiscount();
+    if (!this.#hasMiscounted) this.#options.onMiscount?.();
     this.#hasMiscounted = true;
     return 0;
   }

@@ -34,24 +34,16 @@ export class RequestRate {
   readonly #addresses: TokenBuckets | undefined;
   readonly #principals: TokenBuckets | undefined;
   readonly #inWork = new Uint16Array(slotCount);
-  readonly #inWorkPerPrincipal: number;
   readonly #strangers = new Uint16Array(slotCount);
-  readonly #maxStrangers: number;
-  readonly #maxStrangersPerAddress: number;
   readonly #waiting = new Uint16Array(slotCount);
-  readonly #maxWaitingPerAddress: number;
   #strangersInAll = 0;
-  readonly #limitReached: (limit: LimitName) => void;
+  readonly #options: RequestRateOptions;
 
   constructor(options: RequestRateOptions) {
-    const { perAddress, perPrincipal, limitReached } = options;
+    const { perAddress, perPrincipal } = options;
+    this.#options = options;
     this.#addresses = perAddress === 0 ? undefined : tokenBuckets(perAddress);
     this.#principals = perPrincipal === 0 ? undefined : tokenBuckets(perPrincipal);
-    this.#inWorkPerPrincipal = options.inWorkPerPrincipal ?? limits.maxRequestsInFlightPerPrincipal;
-    this.#maxStrangers = options.inWorkWithoutIdentity ?? limits.maxRequestsInFlightWithoutIdentity;
-    this.#maxStrangersPerAddress = options.inWorkPerAddress ?? limits.maxRequestsInFlightPerAddress;
-    this.#maxWaitingPerAddress = options.waitingPerAddress ?? limits.maxWaitingBodiesPerAddress;
-    this.#limitReached = limitReached;
   }
 
   /**
@@ -75,7 +67,7 @@ export class RequestRate {
     const slot = this.#slots.of(id);
     const waitMs = this.#principals?.take(nowMs, slot) ?? 0;
     if (waitMs > 0) throw this.#refused('maxRequestsPerSPerPrincipal', 'of this principal', waitMs);
-    if (this.#inWork[slot]! >= this.#inWorkPerPrincipal)
+    if (this.#inWork[slot]! >= (this.#options.inWorkPerPrincipal ?? limits.maxRequestsInFlightPerPrincipal))
       throw this.#refused('maxRequestsInFlightPerPrincipal', 'of this principal in progress', 1);
     this.#inWork[slot] = this.#inWork[slot]! + 1;
     return () => {
@@ -89,14 +81,15 @@ export class RequestRate {
    */
   withoutIdentity(address: string): (() => void) | undefined {
     const slot = this.#slots.of(addressGroup(address));
+    const { inWorkPerAddress, inWorkWithoutIdentity } = this.#options;
     const full: LimitName | undefined =
-      this.#strangers[slot]! >= this.#maxStrangersPerAddress
+      this.#strangers[slot]! >= (inWorkPerAddress ?? limits.maxRequestsInFlightPerAddress)
         ? 'maxRequestsInFlightPerAddress'
-        : this.#strangersInAll >= this.#maxStrangers
+        : this.#strangersInAll >= (inWorkWithoutIdentity ?? limits.maxRequestsInFlightWithoutIdentity)
           ? 'maxRequestsInFlightWithoutIdentity'
           : undefined;
     if (full !== undefined) {
-      this.#limitReached(full);
+      this.#options.limitReached(full);
       return undefined;
     }
     this.#strangers[slot] = this.#strangers[slot]! + 1;
@@ -113,8 +106,8 @@ export class RequestRate {
    */
   waitsForBody(address: string): (() => void) | undefined {
     const slot = this.#slots.of(addressGroup(address));
-    if (this.#waiting[slot]! >= this.#maxWaitingPerAddress) {
-      this.#limitReached('maxWaitingBodiesPerAddress');
+    if (this.#waiting[slot]! >= (this.#options.waitingPerAddress ?? limits.maxWaitingBodiesPerAddress)) {
+      this.#options.limitReached('maxWaitingBodiesPerAddress');
       return undefined;
     }
     this.#waiting[slot] = this.#waiting[slot]! + 1;
@@ -124,7 +117,7 @@ export class RequestRate {
   }
 
   #refused(limit: LimitName, whose: string, waitMs: number): ServiceError {
-    return refused(limit, this.#limitReached, whose, waitMs);
+    return refused(limit, this.#options.limitReached, whose, waitMs);
   }
 }
 

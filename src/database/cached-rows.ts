@@ -11,6 +11,12 @@ interface Known<V> {
   isChanged: boolean;
 }
 
+/** Conversion of rows between memory and the table. */
+interface RowCodec<K, V, Stored> {
+  pack(value: V): Stored;
+  unpack(stored: Stored, key: K): V;
+}
+
 /**
  * Write-back cache of a table. Changes stay in memory until `write`. Recently used rows are cached, and so
  * are recently used keys without a row. Rows from `get` may be changed in place, followed by `put`. Each
@@ -34,18 +40,12 @@ export class CachedRows<K extends Key, V, Stored> {
   onWritten: ((before: Stored | undefined, after: Stored | undefined) => void) | undefined;
   readonly #table: Rows<Stored, K>;
   readonly #capacity: number;
-  readonly #pack: (value: V) => Stored;
-  readonly #unpack: (stored: Stored, key: K) => V;
+  readonly #codec: RowCodec<K, V, Stored>;
 
-  constructor(
-    table: Rows<Stored, K>,
-    capacity: number,
-    codec: { pack(value: V): Stored; unpack(stored: Stored, key: K): V },
-  ) {
+  constructor(table: Rows<Stored, K>, capacity: number, codec: RowCodec<K, V, Stored>) {
     this.#table = table;
     this.#capacity = capacity;
-    this.#pack = codec.pack;
-    this.#unpack = codec.unpack;
+    this.#codec = codec;
     this.#stored = this.#countStored();
   }
 
@@ -82,7 +82,7 @@ export class CachedRows<K extends Key, V, Stored> {
     for (const key of this.#changed.sort()) {
       const known = this.#of(key);
       const { value, isStored } = known;
-      const stored = value === undefined ? undefined : this.#pack(value);
+      const stored = value === undefined ? undefined : this.#codec.pack(value);
       this.onWritten?.(isStored ? this.#table.get(key) : undefined, stored);
       if (stored !== undefined) this.#table.putSync(key, stored);
       else if (isStored) this.#table.removeSync(key);
@@ -108,7 +108,7 @@ export class CachedRows<K extends Key, V, Stored> {
     const old = this.#old.get(key);
     if (old !== undefined) return this.#keep(key, old);
     const stored = this.#table.get(key);
-    const value = stored === undefined ? undefined : this.#unpack(stored, key);
+    const value = stored === undefined ? undefined : this.#codec.unpack(stored, key);
     return this.#keep(key, { value, isStored: stored !== undefined, isChanged: false });
   }
 

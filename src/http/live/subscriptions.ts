@@ -20,25 +20,20 @@ export interface Preset {
   readonly filters: Readonly<Record<string, unknown>>;
 }
 
+interface SubscriptionParts {
+  readonly hub: Hub;
+  readonly now: () => number;
+  readonly limitReached: (limit: LimitName) => void;
+}
+
 /** Adds and removes the subscriptions of one socket. The hub owns the subscriptions. */
 export class Subscriptions {
   readonly #reader: Reader;
-  readonly #hub: Hub;
-  readonly #now: () => number;
-  readonly #limitReached: (limit: LimitName) => void;
+  readonly #parts: SubscriptionParts;
 
-  constructor(
-    reader: Reader,
-    parts: {
-      readonly hub: Hub;
-      readonly now: () => number;
-      readonly limitReached: (limit: LimitName) => void;
-    },
-  ) {
+  constructor(reader: Reader, parts: SubscriptionParts) {
     this.#reader = reader;
-    this.#hub = parts.hub;
-    this.#now = parts.now;
-    this.#limitReached = parts.limitReached;
+    this.#parts = parts;
   }
 
   /**
@@ -50,7 +45,7 @@ export class Subscriptions {
   }
 
   get count(): number {
-    return this.#hub.subscriptionCount(this.#reader);
+    return this.#parts.hub.subscriptionCount(this.#reader);
   }
 
   subscribe(message: Extract<ClientMessage, { type: 'subscribe' }>, mayRead: MayRead): void {
@@ -66,24 +61,24 @@ export class Subscriptions {
 
   /** Begins a subscription. Throws FORBIDDEN, CONFLICT, OVERLOADED and INVALID_REQUEST. */
   begin({ id, channel: name, filter, filters, since }: Preset & { readonly id: string }, mayRead: MayRead): void {
-    const channel = this.#hub.channel(name);
+    const channel = this.#parts.hub.channel(name);
     if (!mayRead(name)) throw forbidden(name);
-    if (this.#hub.has(this.#reader, id))
+    if (this.#parts.hub.has(this.#reader, id))
       throw new ServiceError('CONFLICT', `a subscription ${shorten(id)} already exists`, { field: 'id' });
-    if (this.#hub.subscriptions >= limits.maxSubscriptions) {
-      this.#limitReached('maxSubscriptions');
+    if (this.#parts.hub.subscriptions >= limits.maxSubscriptions) {
+      this.#parts.limitReached('maxSubscriptions');
       throw new ServiceError('OVERLOADED', `subscription limit reached (${limits.maxSubscriptions})`);
     }
     if (since !== undefined && since > channel.head())
       throw invalidField('since', `is beyond the newest sequence, ${channel.head()}`);
     const matcher = channel.compile(filter);
-    const seq = since ?? this.#hub.published(name);
+    const seq = since ?? this.#parts.hub.published(name);
     this.#send({ type: 'subscribed', id, channel: name, filters, seq });
-    this.#hub.subscribe(this.#reader, id, name, matcher, since);
+    this.#parts.hub.subscribe(this.#reader, id, name, matcher, since);
   }
 
   unsubscribe({ id, channel }: Extract<ClientMessage, { type: 'unsubscribe' }>): void {
-    const all = channel === undefined ? undefined : this.#hub.idsOf(this.#reader, channel);
+    const all = channel === undefined ? undefined : this.#parts.hub.idsOf(this.#reader, channel);
     const ids = id === undefined ? (all ?? []) : all === undefined || all.includes(id) ? [id] : [];
     if (ids.filter((one) => this.#end(one)).length > 0) return;
     this.#refuse(
@@ -101,7 +96,7 @@ export class Subscriptions {
   withdraw(mayRead: MayRead): void {
     for (const name of channelNames) {
       if (mayRead(name)) continue;
-      for (const id of this.#hub.idsOf(this.#reader, name)) {
+      for (const id of this.#parts.hub.idsOf(this.#reader, name)) {
         this.#refuse(forbidden(name), id);
         this.#end(id);
       }
@@ -109,7 +104,7 @@ export class Subscriptions {
   }
 
   #end(id: string): boolean {
-    const channel = this.#hub.unsubscribe(this.#reader, id);
+    const channel = this.#parts.hub.unsubscribe(this.#reader, id);
     if (channel !== undefined) this.#send({ type: 'unsubscribed', id, channel });
     return channel !== undefined;
   }
@@ -120,7 +115,7 @@ export class Subscriptions {
 
   /** Reports an error; the socket stays open. */
   #refuse(error: ServiceError, id: string | undefined): void {
-    this.#reader.send(errorMessage(error, this.#now(), id));
+    this.#reader.send(errorMessage(error, this.#parts.now(), id));
   }
 }
 
