@@ -19,7 +19,10 @@ const negationPrefix = 'not_';
 
 type Value = string | number | boolean;
 
-/** A parsed filter term, in the form of `FilterTerm`. */
+/**
+ * A filter term for one field. A negated term matches exactly the items that the term does not match, including items
+ * without the field.
+ */
 export interface ParsedTerm {
   readonly field: string;
   readonly values: readonly Value[];

@@ -242,11 +242,18 @@ export function shorten(name: string): string {
   return (name.length > 100 ? `${name.slice(0, 100)}…` : name).toWellFormed();
 }
 
-/** A filter that selects items, in the form of `EventFilter`. */
+/**
+ * A filter that selects items. An item must match all parts of the filter: at least one value of each term, and no
+ * value of a negated term. Plain data that crosses threads.
+ */
 export interface ParsedFilter {
+  /** Start of the half-open range of the item's time, epoch milliseconds. */
   readonly from?: number;
+  /** End of the range, exclusive. */
   readonly to?: number;
+  /** Free text. */
   readonly q?: string;
+  /** Minimum severity. */
   readonly min_severity?: Severity;
   readonly terms: readonly ParsedTerm[];
 }

@@ -1,6 +1,7 @@
 import type { CriticalEvent } from '../contract/critical-events.ts';
 import type { ListForm } from '../contract/json-list.ts';
-import type { Alert } from '../contract/resources/alert.ts';
+import type { ParsedFilter } from '../contract/query.ts';
+import type { Alert, AlertUpdateInput } from '../contract/resources/alert.ts';
 import type { AlertNote } from '../contract/resources/alert-note.ts';
 import type { Asset, AssetInput, AssetUpdateInput } from '../contract/resources/asset.ts';
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
@@ -10,14 +11,16 @@ import type { Histogram } from '../contract/resources/histogram.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { IntelList } from '../contract/resources/intel-list.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
+import type { Principal as PrincipalResource } from '../contract/resources/principal.ts';
 import type { Receipt, ReceiptStatement } from '../contract/resources/receipt.ts';
 import type { Scan } from '../contract/resources/scan.ts';
 import type { Service } from '../contract/resources/service.ts';
 import type { Silence, SilenceInput, SilenceUpdateInput } from '../contract/resources/silence.ts';
+import type { Token as TokenResource } from '../contract/resources/token.ts';
 import type { Topology } from '../contract/resources/topology.ts';
 import type { TriageModel } from '../contract/resources/triage-model.ts';
 import type { ValueCounts } from '../contract/resources/value-counts.ts';
-import type { ExpiryReason, Role, Severity } from '../contract/vocabulary.ts';
+import type { ExpiryReason, Role } from '../contract/vocabulary.ts';
 import type { DamagedEvents, StoreDamage } from '../database/damage.ts';
 import type { IntelChange } from '../detect/store/intel/intel-change.ts';
 import type { IntelContent, IntelSettings } from '../detect/store/intel/intel-row.ts';
@@ -25,7 +28,7 @@ import type { RulesChange, StoredRules } from '../detect/store/rule-row.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
 import type { EventValue } from '../events/event-values.ts';
 import type { EventBlock } from '../events/format/block.ts';
-import type { EventFilter, FilterTerm } from '../events/query/filter.ts';
+import type { EventFilter } from '../events/query/filter.ts';
 import type { Table } from '../events/records.ts';
 import type { PolicyChange, StoredPolicy } from '../identities/store/policy.ts';
 import type { PrincipalChangeOptions } from '../identities/store/principal-change.ts';
@@ -197,17 +200,8 @@ export interface Actor {
   readonly call?: string;
 }
 
-export interface AlertChange {
-  readonly status?: Alert['status'];
-  /** The new verdict; null or empty to withdraw the verdict. */
-  readonly verdict?: Alert['verdict'] | '' | null;
-  readonly priority?: Alert['priority'];
-  readonly severity?: Alert['severity'];
-  /** The new assignee; null or empty to remove the assignee. */
-  readonly assignee?: string | null;
+export interface AlertChange extends Readonly<Omit<AlertUpdateInput, 'tags'>> {
   readonly tags?: readonly string[];
-  readonly note?: string;
-  readonly ai_override?: { readonly verdict: NonNullable<Alert['verdict']>; readonly reason: string };
 }
 
 /** An asset after a user's change. `unchanged` means that the change had no effect, so it was not stored. */
@@ -297,19 +291,15 @@ export interface EventProof {
   readonly entry_waits: boolean;
 }
 
-/** An identity that can sign in or that a token can belong to. */
-export interface Principal {
+/**
+ * An identity that can sign in or that a token can belong to. Every change except a login increments the version; an
+ * absent version means 1.
+ */
+export interface Principal extends Readonly<Omit<PrincipalResource, 'roles'>> {
   readonly id: string;
-  readonly name: string;
-  readonly kind: 'user' | 'sensor' | 'auditor_client';
   readonly roles: readonly Role[];
-  readonly status: 'active' | 'suspended';
   /** PHC string of argon2id; absent for principals without a password. */
   readonly password_hash?: string;
-  readonly created_at: string;
-  readonly last_login_at?: string;
-  /** Version of the principal, which every change except a login increments; absent means 1. */
-  readonly version?: number;
 }
 
 /** Changes to a principal; absent fields remain unchanged. */
@@ -336,22 +326,16 @@ export interface StoredAuditRecord extends AuditRecord {
   readonly call?: string;
 }
 
-/** A session (login to logout) or a long-lived token. Secrets are stored as SHA-256 only. */
-export interface Token {
-  readonly jti: string;
-  readonly principal_id: string;
-  readonly kind: 'session' | 'long_lived';
-  readonly name?: string;
+/**
+ * A session (login to logout) or a long-lived token. Secrets are stored as SHA-256 only. The time of the last use is
+ * accurate to the minute.
+ */
+export interface Token extends Readonly<Omit<TokenResource, 'scopes'>> {
   readonly roles: readonly Role[];
   /** SHA-256 (hex) of the long-lived secret, or of the session's current refresh token. */
   readonly secret_hash: string;
   /** SHA-256 (hex) of the part that all refresh tokens of a session share; sessions only. */
   readonly family_hash?: string;
-  readonly issued_at: string;
-  readonly expires_at?: string;
-  readonly revoked_at?: string;
-  /** Time of the last use, accurate to the minute. */
-  readonly last_used_at?: string;
 }
 
 /** Retention bounds, the current size of events, and totals of expired events. */
@@ -642,19 +626,10 @@ export interface EventListQuery {
 }
 
 /**
- * A filter for items of a resource other than events. An item must match all parts of the filter: at least
- * one value of each term, and no value of a negated term.
+ * A filter for items of a resource other than events. `q` is a case-insensitive substring of the resource's names.
+ * `min_severity` is only for resources that have a severity.
  */
-export interface ListFilter {
-  /** Start of the half-open range of the resource's time, epoch milliseconds. */
-  readonly from?: number;
-  readonly to?: number;
-  /** Free text: a case-insensitive substring of the resource's names. */
-  readonly q?: string;
-  /** Minimum severity; only for resources that have a severity. */
-  readonly min_severity?: Severity;
-  readonly terms: readonly FilterTerm[];
-}
+export type ListFilter = ParsedFilter;
 
 /** A query for one part of an event export from one table, in order of time. */
 export interface EventExportQuery {

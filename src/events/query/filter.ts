@@ -1,28 +1,14 @@
-import type { Severity } from '../../contract/vocabulary.ts';
+import type { ParsedTerm } from '../../contract/parameters.ts';
+import type { ParsedFilter } from '../../contract/query.ts';
 
 /**
- * Filter of events: every term must match (AND), with at least one of its values (OR). A negated term excludes all
- * its values. Plain data that crosses threads. Used for lists, live subscriptions and replays.
+ * Filter of events. `from` and `to` are the range of `timestamp`; `q` is searched in names, answers, connection ids and
+ * addresses (free-text.ts). Used for lists, live subscriptions and replays.
  */
-export interface EventFilter {
-  /** Start of the half-open range of `timestamp`, epoch milliseconds. */
-  readonly from?: number;
-  /** End of the range, exclusive. */
-  readonly to?: number;
-  /** Free text in names, answers, connection ids and addresses (free-text.ts). */
-  readonly q?: string;
-  /** Minimum severity. */
-  readonly min_severity?: Severity;
-  readonly terms: readonly FilterTerm[];
-}
+export type EventFilter = ParsedFilter;
 
 /**
  * A term for one field: an attribute of the resource, `ip` (source or destination address), `asset_id` (asset of either
- * address), or `answer` (data of a DNS answer). Address values may be CIDR blocks. A negated term matches exactly the
- * events that the term does not match, including events without the attribute.
+ * address), or `answer` (data of a DNS answer). Address values may be CIDR blocks.
  */
-export interface FilterTerm {
-  readonly field: string;
-  readonly values: readonly (string | number | boolean)[];
-  readonly negated?: true;
-}
+export type FilterTerm = ParsedTerm;
