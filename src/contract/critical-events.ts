@@ -1,7 +1,7 @@
 /**
- * Constructors of critical events, one for each kind. The code that makes the change calls a constructor and passes the
- * result to the outbox (or, with an id and a time, to the ledger). Texts are bounded and made well-formed, so the event
- * can always be logged.
+ * Constructors of critical events: `criticalEvent` for every kind, and functions for kinds whose subject or data is
+ * derived. The code that makes the change calls a constructor and passes the result to the outbox (or, with an id and a
+ * time, to the ledger). Texts are bounded and made well-formed, so the event can always be logged.
  */
 import type { Alert } from './resources/alert.ts';
 import type { EntryData } from './resources/log-entry-data.ts';
@@ -27,6 +27,25 @@ export function entryOf(
 }
 
 /**
+ * Returns an event. The data is copied without undefined members; texts and lists are bounded.
+ *
+ * @param actor - id of a principal, or `system`
+ */
+export function criticalEvent<K extends EntryKind>(
+  kind: K,
+  subjectId: string,
+  data: Given<EntryData<K>>,
+  actor: string,
+): CriticalEvent {
+  return {
+    kind,
+    actor: named(actor),
+    subject: { type: entrySubjects[kind], id: named(subjectId) },
+    data: bounded(data) as CriticalEvent['data'],
+  };
+}
+
+/**
  * Returns the event that is logged when the alert first reaches severity high. `digest` covers the events of the alert
  * that are stored.
  */
@@ -43,7 +62,7 @@ export function alertRaised(
   const event_ids = alert.event_ids.slice(0, maxEntryEventIds);
   const times = { count, first_seen, last_seen, event_ids, dedup_key };
   const data = { rule, title, severity, category, ...ends, ...times, ...digest };
-  return eventOf('alert.raised', id, data, actor);
+  return criticalEvent('alert.raised', id, data, actor);
 }
 
 export function principalProvisioned(
@@ -51,50 +70,22 @@ export function principalProvisioned(
   { name, kind, roles }: Given<EntryData<'principal.provisioned'>>,
   actor: string,
 ): CriticalEvent {
-  return eventOf('principal.provisioned', id, { name, kind, roles }, actor);
-}
-
-export function principalStatusChanged(
-  id: string,
-  data: Given<EntryData<'principal.status_changed'>>,
-  actor: string,
-): CriticalEvent {
-  return eventOf('principal.status_changed', id, data, actor);
-}
-
-export function principalRoleChanged(
-  id: string,
-  data: Given<EntryData<'principal.role_changed'>>,
-  actor: string,
-): CriticalEvent {
-  return eventOf('principal.role_changed', id, data, actor);
-}
-
-export function principalPasswordReset(id: string, name: string, actor: string): CriticalEvent {
-  return eventOf('principal.password_reset', id, { name }, actor);
-}
-
-export function tokenIssued(jti: string, actor: string): CriticalEvent {
-  return eventOf('token.issued', jti, {}, actor);
-}
-
-export function tokenRevoked(jti: string, actor: string): CriticalEvent {
-  return eventOf('token.revoked', jti, {}, actor);
+  return criticalEvent('principal.provisioned', id, { name, kind, roles }, actor);
 }
 
 /** Returns the event for an access policy that was reloaded from its file: one event for the whole difference. */
 export function policyReloaded(diff: Diff<'policy.reloaded'>, actor: string): CriticalEvent {
-  return eventOf('policy.reloaded', 'access', counted(diff), actor);
+  return criticalEvent('policy.reloaded', 'access', counted(diff), actor);
 }
 
 /** Returns the event for an access policy that was changed over the API: one event for the whole difference. */
 export function policyRuleEdited(diff: Diff<'policy.rule_edited'>, actor: string): CriticalEvent {
-  return eventOf('policy.rule_edited', 'access', counted(diff), actor);
+  return criticalEvent('policy.rule_edited', 'access', counted(diff), actor);
 }
 
 /** Returns the event for changed detection rules: one event for the whole difference. */
 export function detectionReloaded(diff: Diff<'detection.reloaded'>, actor: string): CriticalEvent {
-  return eventOf('detection.reloaded', 'detection', counted(diff), actor);
+  return criticalEvent('detection.reloaded', 'detection', counted(diff), actor);
 }
 
 /**
@@ -102,19 +93,11 @@ export function detectionReloaded(diff: Diff<'detection.reloaded'>, actor: strin
  * recorded as rules.
  */
 export function intelReloaded(diff: Diff<'detection.reloaded'>, actor: string): CriticalEvent {
-  return eventOf('detection.reloaded', 'intel', counted(diff), actor);
+  return criticalEvent('detection.reloaded', 'intel', counted(diff), actor);
 }
 
 export function keyRotated(data: Given<EntryData<'key.rotated'>>, actor: string): CriticalEvent {
-  return eventOf('key.rotated', data.new_kid, data, actor);
-}
-
-export function keyRevoked(kid: string, data: Given<EntryData<'key.revoked'>>, actor: string): CriticalEvent {
-  return eventOf('key.revoked', kid, data, actor);
-}
-
-export function keyRetired(kid: string, data: Given<EntryData<'key.retired'>>, actor: string): CriticalEvent {
-  return eventOf('key.retired', kid, data, actor);
+  return criticalEvent('key.rotated', data.new_kid, data, actor);
 }
 
 export function backupCreated(
@@ -127,7 +110,7 @@ export function backupCreated(
   },
   actor: string,
 ): CriticalEvent {
-  return eventOf('backup.created', id, { ...backup, sth: logged(backup.sth) }, actor);
+  return criticalEvent('backup.created', id, { ...backup, sth: logged(backup.sth) }, actor);
 }
 
 export function backupRestored(
@@ -139,30 +122,22 @@ export function backupRestored(
   actor: string,
 ): CriticalEvent {
   const { backup_id, sth, replaced } = restored;
-  return eventOf('backup.restored', backup_id, { backup_id, sth: logged(sth), replaced: logged(replaced) }, actor);
-}
-
-export function verdictOverridden(
-  alertId: string,
-  data: Given<EntryData<'verdict.overridden'>>,
-  actor: string,
-): CriticalEvent {
-  return eventOf('verdict.overridden', alertId, data, actor);
+  return criticalEvent(
+    'backup.restored',
+    backup_id,
+    { backup_id, sth: logged(sth), replaced: logged(replaced) },
+    actor,
+  );
 }
 
 /** Returns the event for events that retention removed. */
 export function eventsExpired(data: Given<EntryData<'events.expired'>>, actor: string): CriticalEvent {
-  return eventOf('events.expired', data.table, data, actor);
-}
-
-/** Returns the event for receipts that were issued to sensors. `firstId` is the id of the first receipt. */
-export function ingestReceipted(firstId: string, data: Given<EntryData<'ingest.receipted'>>): CriticalEvent {
-  return eventOf('ingest.receipted', firstId, data, 'system');
+  return criticalEvent('events.expired', data.table, data, actor);
 }
 
 /** Returns the event for ranges of stored events that were sealed, at most one range per table. */
 export function eventsSealed(data: Given<EntryData<'events.sealed'>>): CriticalEvent {
-  return eventOf('events.sealed', data.ranges.map(({ table }) => table).join(','), data, 'system');
+  return criticalEvent('events.sealed', data.ranges.map(({ table }) => table).join(','), data, 'system');
 }
 
 /**
@@ -182,7 +157,7 @@ export function lifeStarted(
 ): CriticalEvent {
   const { previous, ...rest } = life;
   const before = previous && { origin: previous.origin, head: logged(previous.head) };
-  return eventOf('log.life_started', life.origin, { ...rest, previous: before }, 'system');
+  return criticalEvent('log.life_started', life.origin, { ...rest, previous: before }, 'system');
 }
 
 /** Entry data as callers pass it: read-only, and optional members may be undefined. */
@@ -211,20 +186,6 @@ function logged(head: SignedTreeHead | undefined) {
   if (head === undefined) return undefined;
   const { tree_size, root_hash, timestamp_ns, signature, signer_key_id } = head;
   return { tree_size, root_hash, timestamp_ns: String(BigInt(timestamp_ns)), signature, signer_key_id };
-}
-
-function eventOf<K extends EntryKind>(
-  kind: K,
-  subjectId: string,
-  data: Given<EntryData<K>>,
-  actor: string,
-): CriticalEvent {
-  return {
-    kind,
-    actor: named(actor),
-    subject: { type: entrySubjects[kind], id: named(subjectId) },
-    data: bounded(data) as CriticalEvent['data'],
-  };
 }
 
 /**

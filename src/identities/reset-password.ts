@@ -1,4 +1,4 @@
-import { principalPasswordReset } from '../contract/critical-events.ts';
+import { criticalEvent } from '../contract/critical-events.ts';
 import { passwordLength } from '../contract/resources/principal.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import type { Store, StoreReader } from '../store/store.ts';
@@ -32,6 +32,9 @@ export async function resetPassword(
     throw invalidField('password', `must have ${minLength} to ${maxLength} characters`);
   requireNewPassword('password', password, name);
   const password_hash = await hashPassword(password);
-  await parts.writer.record(principalPasswordReset(principal.id, name, system.id), parts.sources.newId());
+  await parts.writer.record(
+    criticalEvent('principal.password_reset', principal.id, { name }, system.id),
+    parts.sources.newId(),
+  );
   await parts.writer.changePrincipal(principal.id, { password_hash }, system);
 }

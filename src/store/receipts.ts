@@ -1,4 +1,4 @@
-import { ingestReceipted } from '../contract/critical-events.ts';
+import { criticalEvent } from '../contract/critical-events.ts';
 import { receiptBytes } from '../contract/receipt-bytes.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { ReceiptStatement } from '../contract/resources/receipt.ts';
@@ -166,7 +166,8 @@ export class Receipts {
       first_received: rows[0]!.received_at,
       last_received: rows.at(-1)!.received_at,
     };
-    outbox.add(ingestReceipted(rows[0]!.id, data), nowMs, undefined, entryId);
+    // The subject is the first receipt.
+    outbox.add(criticalEvent('ingest.receipted', rows[0]!.id, data, 'system'), nowMs, undefined, entryId);
     this.#tables.receiptBatches.putSync(end - 1, { first, entry_id: entryId, hashes });
     return rows;
   }

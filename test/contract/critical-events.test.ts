@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detectionReloaded, entryOf, keyRotated, tokenIssued } from '../../src/contract/critical-events.ts';
+import { criticalEvent, detectionReloaded, entryOf, keyRotated } from '../../src/contract/critical-events.ts';
 import { entryData } from '../../src/contract/resources/log-entry-data.ts';
 import { LogEntry } from '../../src/contract/resources/transparency.ts';
 import { validate } from '../../src/contract/validate.ts';
@@ -38,7 +38,7 @@ describe.each(entryKinds)('%s', (kind) => {
 
 it('an entry of an unknown kind may have any data', () => {
   const entry = {
-    ...entryOf(tokenIssued('jti', 'system'), uuid(9), 0),
+    ...entryOf(criticalEvent('token.issued', 'jti', {}, 'system'), uuid(9), 0),
     kind: 'moon.landed',
     data: { anything: [1] },
     key_id: uuid(1),
@@ -48,7 +48,7 @@ it('an entry of an unknown kind may have any data', () => {
 });
 
 it('an event about a token has only its identifier', () => {
-  expect(tokenIssued('jti', 'ana')).toEqual({
+  expect(criticalEvent('token.issued', 'jti', {}, 'ana')).toEqual({
     kind: 'token.issued',
     actor: 'ana',
     subject: { type: 'token', id: 'jti' },

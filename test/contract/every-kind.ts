@@ -57,12 +57,13 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
     }),
   'principal.provisioned': (text) =>
     events.principalProvisioned(text, { name: text, kind: 'user', roles: ['viewer'] }, text),
-  'principal.status_changed': (text) => events.principalStatusChanged(text, { from: 'active', to: 'suspended' }, text),
+  'principal.status_changed': (text) =>
+    events.criticalEvent('principal.status_changed', text, { from: 'active', to: 'suspended' }, text),
   'principal.role_changed': (text) =>
-    events.principalRoleChanged(text, { from: ['viewer'], to: ['admin', 'analyst'] }, text),
-  'principal.password_reset': (text) => events.principalPasswordReset(text, text, text),
-  'token.issued': (text) => events.tokenIssued(text, text),
-  'token.revoked': (text) => events.tokenRevoked(text, text),
+    events.criticalEvent('principal.role_changed', text, { from: ['viewer'], to: ['admin', 'analyst'] }, text),
+  'principal.password_reset': (text) => events.criticalEvent('principal.password_reset', text, { name: text }, text),
+  'token.issued': (text) => events.criticalEvent('token.issued', text, {}, text),
+  'token.revoked': (text) => events.criticalEvent('token.revoked', text, {}, text),
   'policy.reloaded': (text) => events.policyReloaded(accessRules(text), text),
   'policy.rule_edited': (text) => events.policyRuleEdited(accessRules(text), text),
   'detection.reloaded': (text) => events.detectionReloaded(detectionRules(text, 1), text),
@@ -77,20 +78,30 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
       text,
     ),
   'key.revoked': (text) =>
-    events.keyRevoked(uuid(1), { purpose: 'access-token', reason: text, replaced_by: uuid(2) }, text),
-  'key.retired': (text) => events.keyRetired(uuid(1), { purpose: 'event-signing', to_size: 7 }, text),
+    events.criticalEvent('key.revoked', uuid(1), { purpose: 'access-token', reason: text, replaced_by: uuid(2) }, text),
+  'key.retired': (text) => events.criticalEvent('key.retired', uuid(1), { purpose: 'event-signing', to_size: 7 }, text),
   'backup.created': (text) =>
     events.backupCreated(text, { size: 4096, files: 5, manifest_sha256: hex('d', 32), sth: head }, text),
   'backup.restored': (text) => events.backupRestored({ backup_id: text, sth: head, replaced: undefined }, text),
   'verdict.overridden': (text) =>
-    events.verdictOverridden(text, { verdict: 'benign', reason: text, ai_verdict: 'suspicious', model: text }, text),
+    events.criticalEvent(
+      'verdict.overridden',
+      text,
+      { verdict: 'benign', reason: text, ai_verdict: 'suspicious', model: text },
+      text,
+    ),
   'ingest.receipted': (text) =>
-    events.ingestReceipted(text, {
-      count: 3,
-      receipts_root: hex('f', 32),
-      first_received: '2025-11-21T04:00:00.000Z',
-      last_received: '2025-11-21T04:00:01.000Z',
-    }),
+    events.criticalEvent(
+      'ingest.receipted',
+      text,
+      {
+        count: 3,
+        receipts_root: hex('f', 32),
+        first_received: '2025-11-21T04:00:00.000Z',
+        last_received: '2025-11-21T04:00:01.000Z',
+      },
+      'system',
+    ),
   'events.sealed': () =>
     events.eventsSealed({
       ranges: [

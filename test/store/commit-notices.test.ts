@@ -1,6 +1,6 @@
 /** Notices of committed changes: when the store emits them, and what they contain. */
 import { expect, test, vi } from 'vitest';
-import { tokenRevoked } from '../../src/contract/critical-events.ts';
+import { criticalEvent } from '../../src/contract/critical-events.ts';
 import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/writer.ts';
@@ -11,7 +11,7 @@ import { networkRecord } from './records.ts';
 /** Returns a batch with a finding that refers to a missing event. Such a bug in a caller aborts the transaction. */
 const bug = () => batchOf([finding({ event: { block: 7, row: 0 } })]);
 
-const revoked = () => tokenRevoked('jti', 'system');
+const revoked = () => criticalEvent('token.revoked', 'jti', {}, 'system');
 
 function flows(count: number) {
   const builder = new BlockBuilder('network', start);

@@ -7,7 +7,7 @@ import { parseExact } from '../../src/client/exact-json.ts';
 import { AuditFault } from '../../src/client/fault.ts';
 import { readKeySet } from '../../src/client/key-set.ts';
 import { verifyEntry } from '../../src/client/verify.ts';
-import { detectionReloaded, tokenRevoked } from '../../src/contract/critical-events.ts';
+import { criticalEvent, detectionReloaded } from '../../src/contract/critical-events.ts';
 import { entryData, LongEntryData } from '../../src/contract/resources/log-entry-data.ts';
 import { LogEntry } from '../../src/contract/resources/transparency.ts';
 import { validate } from '../../src/contract/validate.ts';
@@ -123,7 +123,7 @@ test('a diff too long for an entry is replaced by its hash, and its summary is k
 
 test('an event is rejected while the outbox is full, and if its id is invalid', async () => {
   const { store } = opened({ maxOutboxRows: 1 });
-  const event = tokenRevoked('jti', 'system');
+  const event = criticalEvent('token.revoked', 'jti', {}, 'system');
   await expect(store.record(event, 'x')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
   await store.record(event);
   await expect(store.record(event)).rejects.toMatchObject({ code: 'UNAVAILABLE' });

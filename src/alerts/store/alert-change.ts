@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { verdictOverridden } from '../../contract/critical-events.ts';
+import { criticalEvent } from '../../contract/critical-events.ts';
 import type { Alert } from '../../contract/resources/alert.ts';
 import { alertTransitions, mayBecome } from '../../contract/vocabulary.ts';
 import { ServiceError } from '../../errors.ts';
@@ -182,5 +182,5 @@ export function setSeverity(alert: Alert, severity: Alert['severity']): void {
 
 function overridden(row: AlertRow, override: NonNullable<AlertChange['ai_override']>, by: Actor) {
   const ai = row.alert.ai_verdict;
-  return verdictOverridden(row.id, { ...override, ai_verdict: ai?.verdict, model: ai?.model }, by.id);
+  return criticalEvent('verdict.overridden', row.id, { ...override, ai_verdict: ai?.verdict, model: ai?.model }, by.id);
 }

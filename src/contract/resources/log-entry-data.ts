@@ -36,7 +36,7 @@ import {
 import { role } from './principal.ts';
 
 /**
- * Returns the schema of a text from outside the service, which `eventOf` (critical-events.ts) truncates and makes
+ * Returns the schema of a text from outside the service, which `criticalEvent` (critical-events.ts) truncates and makes
  * well-formed.
  */
 const free = (description: string) => text(description, { maxLength: maxEntryText });

@@ -1,4 +1,4 @@
-import { principalRoleChanged, principalStatusChanged } from '../../contract/critical-events.ts';
+import { criticalEvent } from '../../contract/critical-events.ts';
 import type { Role } from '../../contract/vocabulary.ts';
 import { entryCount } from '../../database/rows.ts';
 import { ServiceError } from '../../errors.ts';
@@ -48,10 +48,10 @@ export function planPrincipalChange(
   const events = [
     ...(differs.status === undefined
       ? []
-      : [principalStatusChanged(before.id, { from: before.status, to: differs.status }, by.id)]),
+      : [criticalEvent('principal.status_changed', before.id, { from: before.status, to: differs.status }, by.id)]),
     ...(differs.roles === undefined
       ? []
-      : [principalRoleChanged(before.id, { from: before.roles, to: differs.roles }, by.id)]),
+      : [criticalEvent('principal.role_changed', before.id, { from: before.roles, to: differs.roles }, by.id)]),
   ];
   const ending =
     differs.password_hash === undefined

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { tokenIssued, tokenRevoked } from '../../contract/critical-events.ts';
+import { criticalEvent } from '../../contract/critical-events.ts';
 import { tokenAttributes } from '../../contract/shown-attributes.ts';
 import { isLive } from '../../contract/token-life.ts';
 import { isAllByTime, positionsById } from '../../database/id-pages.ts';
@@ -53,11 +53,11 @@ export function planToken(
   return () => {
     sweep(tables, believedMs);
     for (const each of displaced) removeToken(tables, each);
-    for (const { jti } of ended) outbox.add(tokenRevoked(jti, by.id), nowMs, by.call);
+    for (const { jti } of ended) outbox.add(criticalEvent('token.revoked', jti, {}, by.id), nowMs, by.call);
     putToken(tables, token);
     if (token.kind === 'session')
       tables.principals.putSync(principal.id, { ...principal, last_login_at: token.issued_at });
-    outbox.add(tokenIssued(token.jti, by.id), nowMs, by.call);
+    outbox.add(criticalEvent('token.issued', token.jti, {}, by.id), nowMs, by.call);
     return { ended: ended.map(({ jti }) => jti) };
   };
 }
@@ -112,7 +112,7 @@ export function liveSessions(tables: IdentityTables, principalId: string, nowMs:
 /** Revokes a token, with its outbox row. Removes the oldest revoked tokens. Must be called in a transaction. */
 export function revoke(tables: IdentityTables, outbox: Outbox, token: Token, by: Actor, nowMs: number): void {
   putToken(tables, { ...token, revoked_at: new Date(nowMs).toISOString() }, token);
-  outbox.add(tokenRevoked(token.jti, by.id), nowMs, by.call);
+  outbox.add(criticalEvent('token.revoked', token.jti, {}, by.id), nowMs, by.call);
   const excess = tokenCount(tables, token.principal_id, 'ended') - limits.maxTokensPerPrincipal;
   if (excess <= 0) return;
   for (const oldest of tokensOf(tables, token.principal_id, 'ended', Math.min(excess, sweptAtOnce)))

@@ -1,4 +1,4 @@
-import { entryOf, keyRetired, keyRevoked, keyRotated } from '../../contract/critical-events.ts';
+import { criticalEvent, entryOf, keyRotated } from '../../contract/critical-events.ts';
 import { rotatedPurposes } from '../../contract/vocabulary.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { SerialQueue } from '../../files/serial-queue.ts';
@@ -123,7 +123,9 @@ export class KeyChanges {
         );
       }
       const data = { purpose: key.purpose, ...(key.purpose === 'access-token' ? {} : { to_size: 0 }) };
-      return this.#end(key, 'retired', (id, now) => entryOf(keyRetired(key.kid, data, actor), id, now));
+      return this.#end(key, 'retired', (id, now) =>
+        entryOf(criticalEvent('key.retired', key.kid, data, actor), id, now),
+      );
     });
   }
 
@@ -134,7 +136,9 @@ export class KeyChanges {
       const { kid, state, purpose } = key;
       if (state === 'revoked') throw new ServiceError('INVALID_TRANSITION', `key ${kid} is already revoked`);
       if (state !== 'active' || purpose === 'witness') {
-        return this.#end(key, 'revoked', (id, now) => entryOf(keyRevoked(kid, { purpose, reason }, actor), id, now));
+        return this.#end(key, 'revoked', (id, now) =>
+          entryOf(criticalEvent('key.revoked', kid, { purpose, reason }, actor), id, now),
+        );
       }
       // Does not promote a pending key: an attacker who took the active key from the disk may have taken the pending
       // key too. The pending key is revoked as well, or it would take over when it is due.
@@ -144,14 +148,14 @@ export class KeyChanges {
       if (published !== undefined)
         entryIds.push(
           this.#endAlone(published, 'revoked', (id, now) =>
-            entryOf(keyRevoked(published.kid, { purpose, reason }, actor), id, now),
+            entryOf(criticalEvent('key.revoked', published.kid, { purpose, reason }, actor), id, now),
           ),
         );
       const data = { purpose, reason, replaced_by: fresh.kid };
       const own = this.#replace(key, fresh, (_size, now) => ({
         kid,
         state: 'revoked',
-        entry: entryOf(keyRevoked(kid, data, actor), uuid7(now), now),
+        entry: entryOf(criticalEvent('key.revoked', kid, data, actor), uuid7(now), now),
       }));
       entryIds.push(own);
       await this.#appendPromised();

@@ -1,4 +1,4 @@
-import { entryOf, keyRetired } from '../../contract/critical-events.ts';
+import { criticalEvent, entryOf } from '../../contract/critical-events.ts';
 import { uuid7 } from '../../uuid.ts';
 import type { LedgerKeyPurpose } from '../ledger.ts';
 import { activated, type Ending, ended } from './key-file.ts';
@@ -40,6 +40,6 @@ export function retirement(old: Key, size: number, timeMs: number, actor: string
   return {
     kid: old.kid,
     state: 'retired',
-    entry: entryOf(keyRetired(old.kid, data, actor), uuid7(timeMs), timeMs),
+    entry: entryOf(criticalEvent('key.retired', old.kid, data, actor), uuid7(timeMs), timeMs),
   };
 }

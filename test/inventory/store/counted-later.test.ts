@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { tokenRevoked } from '../../../src/contract/critical-events.ts';
+import { criticalEvent } from '../../../src/contract/critical-events.ts';
 import type { Asset } from '../../../src/contract/resources/asset.ts';
 import type { Service } from '../../../src/contract/resources/service.ts';
 import { DamagedBlockError } from '../../../src/events/store/damaged-range.ts';
@@ -154,7 +154,7 @@ test('while too many events wait to be processed, a batch waits for 1.5 s, and s
   const waiting = store.commitOnly(batch([ssh()])).then(() => order.push('batch'));
   for (const addedMs of [0, 1499]) {
     time.ms += addedMs;
-    await store.record(tokenRevoked('jti', 'system'));
+    await store.record(criticalEvent('token.revoked', 'jti', {}, 'system'));
     order.push(`change after ${time.ms} ms`);
     await sleep(20);
   }
