@@ -1,6 +1,7 @@
+import { withAssets } from '../../events/alert-assets.ts';
 import type { AlertUpdate, StoreReader } from '../../store/store.ts';
-import { LiveAlerts } from './alert-channel.ts';
 import type { LiveBatch } from './channel.ts';
+import { LiveResources } from './live-resources.ts';
 
 interface AlertFeedOptions {
   readonly reader: Pick<StoreReader, 'assets' | 'head' | 'replayAlerts'>;
@@ -11,6 +12,8 @@ interface AlertFeedOptions {
 
 /** Maximum number of changes in one read. */
 const readAtOnce = 500;
+/** Approximate memory of an alert: about forty attributes and some bounded lists. */
+const alertBytes = 4096;
 
 /**
  * Publishes changes of alerts in the order of their sequence. Changes that no notice contained, because the
@@ -52,7 +55,12 @@ export class AlertFeed {
     const last = updates.at(-1);
     if (last === undefined) return;
     this.#seq = last.seq;
-    this.#options.publish(new LiveAlerts(updates, this.#options.reader.assets));
+    const { assets } = this.#options.reader;
+    assets.refresh();
+    const changed = updates.map(({ seq, alert }) => ({ seq, resource: withAssets(alert, assets) }));
+    // Sequences are skipped: several changes of one alert within a commit are one update, with the last sequence.
+    const options = { type: 'alert', bytesOfEach: alertBytes, firstSeq: undefined } as const;
+    this.#options.publish(new LiveResources(changed, options));
     this.#options.onChanged?.(updates);
   }
 }

@@ -1,8 +1,8 @@
 import type { AlertUpdate, CommitNotice, CommittedBlock, StoreReader } from '../../store/store.ts';
 import { AlertFeed } from './alert-feed.ts';
-import { LiveScan } from './discovery-channel.ts';
 import { LiveBlock } from './event-channel.ts';
 import type { Hub } from './hub.ts';
+import { LiveResources } from './live-resources.ts';
 import { TopologyFeed } from './topology-channel.ts';
 
 /**
@@ -10,6 +10,8 @@ import { TopologyFeed } from './topology-channel.ts';
  * far.
  */
 const maxWaitingBlocks = 64;
+/** Approximate memory of a scan: a dozen attributes and a few targets. */
+const scanBytes = 2048;
 
 const channels = { network: 'events.network', dns: 'events.dns' } as const;
 
@@ -62,7 +64,10 @@ export class LiveFeeds {
     this.#publishEvents();
     this.#logged(() => this.#alerts.committed(alerts, heads.alerts));
     this.#logged(() => {
-      for (const scan of scans) this.#options.hub.publish('discovery', new LiveScan(scan));
+      for (const { seq, scan } of scans) {
+        const options = { type: 'scan', bytesOfEach: scanBytes, firstSeq: seq } as const;
+        this.#options.hub.publish('discovery', new LiveResources([{ seq, resource: scan }], options));
+      }
     });
     this.#logged(() => this.#topology.publishTo(heads.topology));
   }

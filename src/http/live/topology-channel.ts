@@ -72,29 +72,19 @@ class LiveStep implements LiveBatch<TopologyMatcher> {
 const bytesPerRow = 300;
 
 /**
- * An empty batch for changes up to a sequence that were not published. The batch starts after these changes, so the hub
+ * Returns an empty batch for changes up to a sequence that were not published. The batch starts after these changes, so the hub
  * finds a gap, and live subscriptions read the changes from disk. Changes that are too large to publish are then
  * reported as lost.
  */
-class UnpublishedSteps implements LiveBatch<TopologyMatcher> {
-  readonly firstSeq: number;
-  readonly lastSeq: number;
-  readonly rows = 0;
-  readonly bytes = 64;
-
-  constructor(seq: number) {
-    this.firstSeq = seq + 1;
-    this.lastSeq = seq;
-  }
-
-  match(): readonly LiveMessage[] {
-    return [];
-  }
-  values(): Iterable<never> {
-    return [];
-  }
-  forgetTexts(): void {}
-}
+const unpublishedSteps = (seq: number): LiveBatch => ({
+  firstSeq: seq + 1,
+  lastSeq: seq,
+  rows: 0,
+  bytes: 64,
+  match: () => [],
+  values: () => [],
+  forgetTexts: () => undefined,
+});
 
 /** Maximum number of steps in one read. */
 const stepsAtOnce = 64;
@@ -124,7 +114,7 @@ export class TopologyFeed {
     if (head <= this.#seq) return;
     if (this.#options.isWatched()) this.#publishSteps();
     else {
-      this.#options.publish(new UnpublishedSteps(head));
+      this.#options.publish(unpublishedSteps(head));
       this.#seq = head;
     }
   }
@@ -134,7 +124,7 @@ export class TopologyFeed {
     for (;;) {
       const steps = reader.topologySteps(this.#seq, stepsAtOnce);
       for (const { seq, step } of steps) {
-        publish(step === undefined ? new UnpublishedSteps(seq) : new LiveStep(step, reader.assets));
+        publish(step === undefined ? unpublishedSteps(seq) : new LiveStep(step, reader.assets));
         this.#seq = seq;
       }
       if (steps.length < stepsAtOnce) return;
