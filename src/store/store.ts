@@ -1,3 +1,4 @@
+import type { FactName } from '../alerts/store/alert-facts.ts';
 import type { CriticalEvent } from '../contract/critical-events.ts';
 import type { ListForm } from '../contract/json-list.ts';
 import type { ParsedFilter } from '../contract/query.ts';
@@ -718,20 +719,7 @@ export interface AlertSpan {
 }
 
 /** Attributes by which alerts are counted. */
-export type AlertFacts = Pick<
-  Alert,
-  | 'rule_id'
-  | 'rule_source'
-  | 'category'
-  | 'severity'
-  | 'status'
-  | 'src_ip'
-  | 'dst_ip'
-  | 'count'
-  | 'first_seen'
-  | 'last_seen'
-  | 'asset_ids'
->;
+export type AlertFacts = Pick<Alert, FactName | 'asset_ids'>;
 export type VisitFacts = (id: string, facts: AlertFacts) => 'enough' | undefined;
 export type VisitAlert = (id: string, alert: Alert) => 'enough' | undefined;
 

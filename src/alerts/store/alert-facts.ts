@@ -3,38 +3,31 @@ import { entryCount } from '../../database/rows.ts';
 import type { ListFilter } from '../../store/store.ts';
 import type { AlertTables } from './tables.ts';
 
-/**
- * Attributes by which alerts are counted, in a separate row. A scan of these rows takes 1.5 µs per alert, and a
- * scan of whole rows 8 µs. Unknown values are null.
- */
-export type FactsRow = readonly [
-  rule_id: string,
-  rule_source: Alert['rule_source'],
-  category: string | null,
-  severity: Alert['severity'],
-  status: Alert['status'],
-  src_ip: string | null,
-  dst_ip: string | null,
-  count: number,
-  first_seen: string,
-  last_seen: string,
-];
+/** Attributes by which alerts are counted, in the order of `FactsRow`. */
+const factNames = [
+  'rule_id',
+  'rule_source',
+  'category',
+  'severity',
+  'status',
+  'src_ip',
+  'dst_ip',
+  'count',
+  'first_seen',
+  'last_seen',
+] as const satisfies readonly (keyof Alert)[];
+export type FactName = (typeof factNames)[number];
 
-export function factsRow(alert: Alert): FactsRow {
-  const { rule_id, rule_source, category, severity, status, src_ip, dst_ip } = alert;
-  return [
-    rule_id,
-    rule_source,
-    category ?? null,
-    severity,
-    status,
-    src_ip ?? null,
-    dst_ip ?? null,
-    alert.count,
-    alert.first_seen,
-    alert.last_seen,
-  ];
-}
+type RowOf<Names extends readonly (keyof Alert)[]> = {
+  -readonly [Place in keyof Names]: NonNullable<Alert[Names[Place]]> | null;
+};
+/**
+ * The facts of an alert, in a separate row. A scan of these rows takes 1.5 µs per alert, and a scan of whole rows 8 µs.
+ * Unknown values are null.
+ */
+export type FactsRow = RowOf<typeof factNames>;
+
+export const factsRow = (alert: Alert): FactsRow => factNames.map((name) => alert[name] ?? null) as FactsRow;
 
 /** Returns an alert with only the attributes that the facts contain; other attributes must not be read. */
 export function alertOfFacts(row: FactsRow): Alert {
@@ -54,18 +47,7 @@ export function alertOfFacts(row: FactsRow): Alert {
   } as unknown as Alert;
 }
 
-const factFields: ReadonlySet<string> = new Set([
-  'rule_id',
-  'rule_source',
-  'category',
-  'severity',
-  'status',
-  'src_ip',
-  'dst_ip',
-  'ip',
-  'count',
-  'asset_id',
-]);
+const factFields: ReadonlySet<string> = new Set([...factNames, 'ip', 'asset_id']);
 
 /**
  * Returns whether the facts of alerts are sufficient to apply the filter. The filter's time range bounds
