@@ -10,6 +10,7 @@ import type { ArrivedBody, BodyLimits } from './bodies.ts';
 import type { Authenticated, Call, Endpoint } from './endpoint.ts';
 import { inflated, readJson } from './json-body.ts';
 import { withLimitMetrics } from './limit-metrics.ts';
+import { ifMatchVersion } from './preconditions.ts';
 import type { Reply } from './reply.ts';
 import type { RequestHead } from './request.ts';
 import type { Services } from './services.ts';
@@ -47,6 +48,11 @@ export interface Context<Op extends HttpOperation> {
   readonly head: RequestHead;
   /** Request headers that the operation declares. */
   readonly headers: Read<Routes[Op], 'headers'>;
+  /**
+   * The version in the header If-Match; undefined if the header is absent, accepts any version, or is not declared by
+   * the operation. Reading a malformed version throws INVALID_REQUEST.
+   */
+  readonly version: number | undefined;
   /**
    * The body: a validated value, the inflated bytes of a large body in a separate buffer, or the bytes of an
    * ingest body, which the handler must release.
@@ -160,6 +166,9 @@ async function contextOf(route: Route, call: Call, services: Services) {
       query: queryOf(route, call.head.query),
       head: call.head,
       headers: headersOf(route, call),
+      get version(): number | undefined {
+        return ifMatchVersion(this.headers['if-match']);
+      },
       body: await inputOf(route, call, services),
       identity: call.identity,
       refusal: call.refusal,
@@ -187,13 +196,13 @@ function queryOf(route: Route, query: string): unknown {
   return 'sort' in route.query.properties ? parseList(route.query, raw) : parseQuery(route.query, raw);
 }
 
-function headersOf(route: Route, call: Call): unknown {
+function headersOf(route: Route, call: Call): Readonly<Record<string, string | undefined>> {
   if (route.headers === undefined) return {};
   const raw = new Map<string, string[]>();
   for (const [name, value] of call.head.headers) {
     if (Object.hasOwn(route.headers.properties, name)) raw.set(name, [value]);
   }
-  return parseQuery(route.headers, raw);
+  return parseQuery(route.headers, raw) as Record<string, string | undefined>;
 }
 
 async function inputOf(route: Route, call: Call, services: Services): Promise<unknown> {

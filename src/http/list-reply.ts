@@ -17,6 +17,8 @@ interface ListContext extends ListExportContext {
   readonly head: RequestHead;
 }
 
+type ReadPage = (query: ListQuery, options: RunOptions) => Promise<ListPage>;
+
 /** Tasks of the analytics pool that need only a query to compute a page. */
 type ListTask = {
   [K in keyof Queries]: Queries[K] extends (query: ListQuery) => ListPage ? K : never;
@@ -27,14 +29,24 @@ export const pooledList = (context: ListContext, task: ListTask): Promise<Reply>
   listReply(context, (query, options) => context.services.queries.run(task, query, options));
 
 /**
+ * Returns a list that belongs to a resource. The page is read first, so that a cursor of another list is refused even
+ * if the resource does not exist.
+ *
+ * @param requireOwner - throws NOT_FOUND if the resource does not exist
+ */
+export const listOfOwner = (context: ListContext, read: ReadPage, requireOwner: () => unknown): Promise<Reply> =>
+  listReply(context, async (query, options) => {
+    const page = await read(query, options);
+    requireOwner();
+    return page;
+  });
+
+/**
  * Returns a page of a list, or exports the whole list. `read` returns one page as lines; reads that may be
  * long run on other threads. An export follows the cursors, and its pages are read at different times: if the
  * order changes during the export, items may be missing.
  */
-export async function listReply(
-  context: ListContext,
-  read: (query: ListQuery, options: RunOptions) => Promise<ListPage>,
-): Promise<Reply> {
+export async function listReply(context: ListContext, read: ReadPage): Promise<Reply> {
   const { services, query, head } = context;
   const { filter, ...rest } = query;
   const asked = { ...filter, ...rest };

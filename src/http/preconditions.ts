@@ -1,3 +1,4 @@
+import type { ResourceType } from '../contract/resource-types.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import type { Services } from './services.ts';
 
@@ -10,6 +11,12 @@ export function ifMatchVersion(header: string | undefined): number | undefined {
   const digits = /^\s*"([1-9][0-9]{0,14})"\s*$/.exec(header)?.[1];
   if (digits === undefined) throw invalidField('if-match', 'must be one version in quotes, such as "3"');
   return Number(digits);
+}
+
+/** Returns the value. Throws NOT_FOUND if it is undefined, because there is no resource with this id. */
+export function found<T>(type: ResourceType, id: string, value: T | undefined): T {
+  if (value === undefined) throw new ServiceError('NOT_FOUND', `there is no ${type} ${id}`);
+  return value;
 }
 
 /**

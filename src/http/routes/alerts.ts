@@ -1,11 +1,10 @@
 import type { ExportPlace } from '../../analytics/alert-export.ts';
 import { alertFilterQuery } from '../../contract/alert-parameters.ts';
 import { listFilterOf, parseListFilter } from '../../contract/query.ts';
-import type { Alert } from '../../contract/resources/alert.ts';
 import type { AlertBulkInput } from '../../contract/resources/alert-bulk.ts';
 import type { alertsRoutes } from '../../contract/routes/alerts.ts';
 import { maxEntryIds, severities } from '../../contract/vocabulary.ts';
-import { invalidField, ServiceError } from '../../errors.ts';
+import { invalidField } from '../../errors.ts';
 import { withAssets } from '../../events/alert-assets.ts';
 import { limits } from '../../limits.ts';
 import type { AlertChange, AlertChanged } from '../../store/store.ts';
@@ -14,8 +13,8 @@ import type { Context, Handlers } from '../context.ts';
 import { exportReply } from '../export-list.ts';
 import { requireWhole } from '../export-pages.ts';
 import { alertHistogram } from '../histograms.ts';
-import { listReply, pooledList } from '../list-reply.ts';
-import { ifMatchVersion, requireLog } from '../preconditions.ts';
+import { listOfOwner, pooledList } from '../list-reply.ts';
+import { found, requireLog } from '../preconditions.ts';
 import { created, data, type Reply, resource } from '../reply.ts';
 import { type QueryContext, queriesOf } from '../run-options.ts';
 import type { Services } from '../services.ts';
@@ -60,20 +59,19 @@ export const alertsHandlers = {
   async groupAlerts(context) {
     const { services, query } = context;
     const { by, limit = limits.defaultPerPage, ...which } = query;
-    const found = await queriesOf(context).run('groupAlerts', { by, limit, filter: listFilterOf(which) });
-    if (!found.complete) services.metrics.limitReached('maxAlertGroups');
-    return data(found);
+    const groups = await queriesOf(context).run('groupAlerts', { by, limit, filter: listFilterOf(which) });
+    if (!groups.complete) services.metrics.limitReached('maxAlertGroups');
+    return data(groups);
   },
 
   getAlert: ({ services, params }) => resource('alert', params.alert_id, readAlert(params.alert_id, services)),
 
   async updateAlert(context) {
-    const { services, params, headers, body, identity, audited } = context;
+    const { services, params, body, identity, audited } = context;
     requireAssignee(body, services);
     const toBeLogged = mustBeLogged(body, params.alert_id, services);
     if (toBeLogged) await requireLog(services);
-    const version = ifMatchVersion(headers['if-match']);
-    const update = await services.store.changeAlert(params.alert_id, body, identity.principal, version);
+    const update = await services.store.changeAlert(params.alert_id, body, identity.principal, context.version);
     if (toBeLogged) audited?.noteEntries();
     return changedAlert(update, services);
   },
@@ -115,12 +113,12 @@ async function alertsOf(
   }
   if (filter === undefined) throw invalidField('ids', 'is required unless filter is given');
   const query = { filter: parseListFilter(alertFilterQuery, filter), limit: most };
-  const { ids: found, total } = await queriesOf(context).run('matchAlerts', query);
+  const { ids: matching, total } = await queriesOf(context).run('matchAlerts', query);
   if (total > most) {
     context.services.metrics.limitReached('maxBulkAlerts');
     throw invalidField('filter', tooMany('matches', total, most));
   }
-  return found;
+  return matching;
 }
 
 const tooMany = (verb: string, count: number, most: number): string =>
@@ -136,21 +134,17 @@ function mustBeLogged({ ai_override, severity }: AlertChange, id: string, servic
   return ai_override !== undefined || (isHigh(severity) && !isHigh(readAlert(id, services).severity));
 }
 
-const listOfAlert = (context: Context<'listAlertHistory' | 'listAlertNotes'>, task: 'listAlertHistory' | 'listNotes') =>
-  listReply(context, async (query, options) => {
-    const { services, params } = context;
-    // The page is read first, so that a cursor of another list is refused even for unknown alerts.
-    const page = await services.queries.run(task, { alertId: params.alert_id, query }, options);
-    readAlert(params.alert_id, services);
-    return page;
-  });
+function listOfAlert(context: Context<'listAlertHistory' | 'listAlertNotes'>, task: 'listAlertHistory' | 'listNotes') {
+  const { services, params } = context;
+  return listOfOwner(
+    context,
+    (query, options) => services.queries.run(task, { alertId: params.alert_id, query }, options),
+    () => readAlert(params.alert_id, services),
+  );
+}
 
 /** Returns the alert. Throws NOT_FOUND. */
-function readAlert(id: string, { reader }: Services): Alert {
-  const alert = reader.getAlert(id);
-  if (alert === undefined) throw new ServiceError('NOT_FOUND', `there is no alert ${id}`);
-  return alert;
-}
+const readAlert = (id: string, { reader }: Services) => found('alert', id, reader.getAlert(id));
 
 /** Checks the assignee of a change. Throws INVALID_REQUEST if the assignee is not an active user. */
 function requireAssignee({ assignee }: AlertChange, { reader }: Pick<Services, 'reader'>): void {

@@ -1,13 +1,12 @@
 import type { Asset } from '../../contract/resources/asset.ts';
 import type { assetsRoutes, servicesRoutes } from '../../contract/routes/assets.ts';
 import { defaultWindow } from '../../contract/vocabulary.ts';
-import { ServiceError } from '../../errors.ts';
 import { noAsset } from '../../events/no-asset.ts';
 import { canonicalAsset, canonicalIdentifiers, requireIdentity } from '../../inventory/asset-input.ts';
 import type { AssetChanged } from '../../store/store.ts';
 import type { Handlers } from '../context.ts';
-import { listReply, pooledList } from '../list-reply.ts';
-import { ifMatchVersion } from '../preconditions.ts';
+import { listOfOwner, pooledList } from '../list-reply.ts';
+import { found } from '../preconditions.ts';
 import { created, noContent, type Reply, resource } from '../reply.ts';
 import { queriesOf } from '../run-options.ts';
 import type { Services } from '../services.ts';
@@ -16,21 +15,18 @@ export const servicesHandlers = {
   listServices: (context) => pooledList(context, 'listServices'),
 
   getService({ services, params }) {
-    const service = services.reader.getService(params.service_id);
-    if (service === undefined) throw new ServiceError('NOT_FOUND', `there is no service ${params.service_id}`);
+    const service = found('service', params.service_id, services.reader.getService(params.service_id));
     return resource('service', params.service_id, service);
   },
 
   listAssetServices(context) {
     const { services, params } = context;
     const ofAsset = { field: 'asset_id', values: [params.asset_id] };
-    return listReply(context, async (query, options) => {
-      const wanted = { ...query, terms: [...query.terms, ofAsset] };
-      // The page is read first, so that a cursor of another list is refused even for unknown assets.
-      const page = await services.queries.run('listServices', wanted, options);
-      readAsset(params.asset_id, services);
-      return page;
-    });
+    return listOfOwner(
+      context,
+      (query, options) => services.queries.run('listServices', { ...query, terms: [...query.terms, ofAsset] }, options),
+      () => readAsset(params.asset_id, services),
+    );
   },
 } satisfies Handlers<typeof servicesRoutes>;
 
@@ -44,26 +40,22 @@ export const assetsHandlers = {
 
   getAsset: ({ services, params }) => resource('asset', params.asset_id, readAsset(params.asset_id, services)),
 
-  async updateAsset({ services, params, headers, body, identity }) {
-    const version = ifMatchVersion(headers['if-match']);
+  async updateAsset({ services, params, version, body, identity }) {
     const change = canonicalAsset(body);
     return assetReply(await services.store.changeAsset(params.asset_id, change, identity.principal, version));
   },
 
-  async deleteAsset({ services, params, headers }) {
-    const version = ifMatchVersion(headers['if-match']);
+  async deleteAsset({ services, params, version }) {
     await services.store.removeAsset(params.asset_id, version);
     return noContent;
   },
 
-  async mergeAsset({ services, params, headers, body, identity }) {
-    const version = ifMatchVersion(headers['if-match']);
+  async mergeAsset({ services, params, version, body, identity }) {
     const { store } = services;
     return assetReply(await store.mergeAssets(params.asset_id, body.into, identity.principal, version));
   },
 
-  async splitAsset({ services, params, headers, body, identity }) {
-    const version = ifMatchVersion(headers['if-match']);
+  async splitAsset({ services, params, version, body, identity }) {
     const identifiers = canonicalIdentifiers(body.identifiers);
     const { store } = services;
     return createdAsset(await store.splitAsset(params.asset_id, identifiers, identity.principal, version));
@@ -71,12 +63,11 @@ export const assetsHandlers = {
 
   listAssetHistory(context) {
     const { services, params } = context;
-    return listReply(context, async (query, options) => {
-      // The page is read first, so that a cursor of another list is refused even for unknown assets.
-      const page = await services.queries.run('listAssetHistory', { assetId: params.asset_id, query }, options);
-      readAsset(params.asset_id, services);
-      return page;
-    });
+    return listOfOwner(
+      context,
+      (query, options) => services.queries.run('listAssetHistory', { assetId: params.asset_id, query }, options),
+      () => readAsset(params.asset_id, services),
+    );
   },
 
   async getAssetRiskHistory(context) {

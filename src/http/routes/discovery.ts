@@ -1,9 +1,9 @@
 import type { discoveryRoutes } from '../../contract/routes/discovery.ts';
 import { onlyId } from '../../contract/singleton.ts';
-import { ServiceError } from '../../errors.ts';
 import type { StoredScan } from '../../store/store.ts';
 import type { Handlers } from '../context.ts';
 import { pooledList } from '../list-reply.ts';
+import { found } from '../preconditions.ts';
 import { accepted, type Reply, resource } from '../reply.ts';
 
 export const discoveryHandlers = {
@@ -19,9 +19,7 @@ export const discoveryHandlers = {
 
   getScan({ services, params }) {
     const id = params.scan_id.toLowerCase();
-    const scan = services.reader.getScan(id);
-    if (scan === undefined) throw new ServiceError('NOT_FOUND', `there is no scan ${id}`);
-    return scanReply({ id, ...scan });
+    return scanReply({ id, ...found('scan', id, services.reader.getScan(id)) });
   },
 
   cancelScan: async ({ services, params }) => scanReply(await services.scans.cancel(params.scan_id.toLowerCase())),

@@ -3,13 +3,12 @@ import type { identitiesRoutes } from '../../contract/routes/identities.ts';
 import { operationIds } from '../../contract/routes.ts';
 import { principalAttributes, tokenAttributes } from '../../contract/shown-attributes.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
-import type { Principal } from '../../store/store.ts';
 import { severalOperations } from '../audit-caps.ts';
 import { callerOf } from '../caller.ts';
 import type { Handlers } from '../context.ts';
 import { withLimitMetrics } from '../limit-metrics.ts';
 import { listReply, pooledList } from '../list-reply.ts';
-import { ifMatchVersion, requireLog } from '../preconditions.ts';
+import { found, requireLog } from '../preconditions.ts';
 import { created, noContent, resource } from '../reply.ts';
 import type { Services } from '../services.ts';
 
@@ -38,11 +37,10 @@ export const identitiesHandlers = {
   },
 
   async updatePrincipal(context) {
-    const { services, params, headers, body, identity, audited } = context;
+    const { services, params, body, identity, audited } = context;
     if (mustBeLogged(body)) await requireLog(services);
-    const version = ifMatchVersion(headers['if-match']);
     const known = readPrincipal(params.principal_id, services);
-    const changing = services.auth.changePrincipal(known, body, callerOf(identity), version);
+    const changing = services.auth.changePrincipal(known, body, callerOf(identity), context.version);
     const { principal } = await withLimitMetrics(services.metrics, passwordLimits, changing);
     if (principal.version === known.version) audited?.noteNoChange();
     services.principalChanged(principal.id);
@@ -52,12 +50,11 @@ export const identitiesHandlers = {
   getPolicy: ({ services: { policy } }) => resource('policy', policy.id, policy.current),
 
   async updatePolicy(context) {
-    const { services, headers, body, identity, audited } = context;
+    const { services, body, identity, audited } = context;
     await requireLog(services);
     const { policy } = services;
     const before = policy.current.version;
-    const version = ifMatchVersion(headers['if-match']);
-    const replaced = await policy.replace(body.rules, identity.principal, version);
+    const replaced = await policy.replace(body.rules, identity.principal, context.version);
     if (replaced.version === before) audited?.noteNoChange();
     return resource('policy', policy.id, replaced);
   },
@@ -91,8 +88,7 @@ export const identitiesHandlers = {
   },
 
   getToken({ services, params }) {
-    const token = services.reader.token(params.token_id);
-    if (token === undefined) throw new ServiceError('NOT_FOUND', `there is no token ${params.token_id}`);
+    const token = found('token', params.token_id, services.reader.token(params.token_id));
     return resource('token', token.jti, tokenAttributes(token));
   },
 
@@ -135,8 +131,5 @@ function mustBeLogged({ roles, status }: PrincipalUpdateInput): boolean {
 }
 
 /** Returns the principal. Throws NOT_FOUND. */
-function readPrincipal(id: string, { reader }: Pick<Services, 'reader'>): Principal {
-  const principal = reader.principal(id);
-  if (principal === undefined) throw new ServiceError('NOT_FOUND', `there is no principal ${id}`);
-  return principal;
-}
+const readPrincipal = (id: string, { reader }: Pick<Services, 'reader'>) =>
+  found('principal', id, reader.principal(id));

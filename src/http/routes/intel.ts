@@ -2,7 +2,7 @@ import type { intelRoutes } from '../../contract/routes/intel.ts';
 import type { Handlers } from '../context.ts';
 import { queryLimits, withLimitMetrics } from '../limit-metrics.ts';
 import { listReply } from '../list-reply.ts';
-import { ifMatchVersion, requireLog } from '../preconditions.ts';
+import { requireLog } from '../preconditions.ts';
 import { created, noContent, resource } from '../reply.ts';
 
 export const intelHandlers = {
@@ -24,18 +24,16 @@ export const intelHandlers = {
     listReply(context, (query, options) => context.services.intel.indicators(context.params.intel_id, query, options)),
 
   async updateIntel(context) {
-    const { services, params, headers, body, identity, audited } = context;
+    const { services, params, body, identity, audited } = context;
     await requireLog(services);
-    const version = ifMatchVersion(headers['if-match']);
-    const updating = services.intel.update(params.intel_id, body, identity.principal, version);
+    const updating = services.intel.update(params.intel_id, body, identity.principal, context.version);
     const { id, list, unchanged } = await withLimitMetrics(services.metrics, queryLimits, updating);
     if (unchanged === true) audited?.noteNoChange();
     return resource('intel_list', id, list);
   },
 
-  async deleteIntel({ services, params, headers, identity }) {
+  async deleteIntel({ services, params, version, identity }) {
     await requireLog(services);
-    const version = ifMatchVersion(headers['if-match']);
     await services.intel.remove(params.intel_id, identity.principal, version);
     return noContent;
   },

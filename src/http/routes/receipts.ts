@@ -1,9 +1,9 @@
 import type { receiptRoutes } from '../../contract/routes/receipts.ts';
-import { ServiceError } from '../../errors.ts';
 import type { LogView } from '../../ledger/ledger.ts';
 import type { StoredReceipt } from '../../store/store.ts';
 import type { Handlers } from '../context.ts';
 import { logView } from '../log-view.ts';
+import { found } from '../preconditions.ts';
 import { resource } from '../reply.ts';
 import type { Services } from '../services.ts';
 import { signatureOf } from '../store-body.ts';
@@ -17,8 +17,8 @@ export const receiptHandlers = {
     const stored = services.reader.getReceipt(id);
     const { principal, roles } = identity;
     const isHidden = roles.every((role) => role === 'sensor') && stored?.receipt.sensor.id !== principal.id;
-    if (stored === undefined || isHidden) throw new ServiceError('NOT_FOUND', `there is no receipt ${id}`);
-    return resource('receipt', id, await writeReceipt(services, stored, await logView(context)));
+    const receipt = found('receipt', id, isHidden ? undefined : stored);
+    return resource('receipt', id, await writeReceipt(services, receipt, await logView(context)));
   },
 } satisfies Handlers<typeof receiptRoutes>;
 

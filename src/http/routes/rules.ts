@@ -2,7 +2,7 @@ import type { rulesRoutes } from '../../contract/routes/rules.ts';
 import type { Handlers } from '../context.ts';
 import { ruleTaskLimits, withLimitMetrics } from '../limit-metrics.ts';
 import { listReply } from '../list-reply.ts';
-import { ifMatchVersion, requireLog } from '../preconditions.ts';
+import { requireLog } from '../preconditions.ts';
 import { created, data, noContent, resource } from '../reply.ts';
 import { runOptions } from '../run-options.ts';
 
@@ -40,17 +40,15 @@ export const rulesHandlers = {
   },
 
   async updateRule(context) {
-    const { services, params, headers, body, identity, audited } = context;
+    const { services, params, body, identity, audited } = context;
     await requireLog(services);
-    const version = ifMatchVersion(headers['if-match']);
-    const updated = await services.rules.update(params.rule_id, body, identity.principal, version);
+    const updated = await services.rules.update(params.rule_id, body, identity.principal, context.version);
     if (updated.unchanged) audited?.noteNoChange();
     return resource('rule', updated.id, updated.rule);
   },
 
-  async deleteRule({ services, params, headers, identity }) {
+  async deleteRule({ services, params, version, identity }) {
     await requireLog(services);
-    const version = ifMatchVersion(headers['if-match']);
     await services.rules.remove(params.rule_id, identity.principal, version);
     return noContent;
   },

@@ -1,9 +1,8 @@
 import { canonicalSilence } from '../../alerts/silence-input.ts';
 import type { silencesRoutes } from '../../contract/routes/silences.ts';
-import { ServiceError } from '../../errors.ts';
 import type { Handlers } from '../context.ts';
 import { pooledList } from '../list-reply.ts';
-import { ifMatchVersion } from '../preconditions.ts';
+import { found } from '../preconditions.ts';
 import { created, noContent, resource } from '../reply.ts';
 
 export const silencesHandlers = {
@@ -15,21 +14,18 @@ export const silencesHandlers = {
   },
 
   getSilence({ services, params }) {
-    const silence = services.reader.getSilence(params.silence_id, Date.now());
-    if (silence === undefined) throw new ServiceError('NOT_FOUND', `there is no silence ${params.silence_id}`);
-    return resource('silence', params.silence_id, silence);
+    const { silence_id: id } = params;
+    return resource('silence', id, found('silence', id, services.reader.getSilence(id, Date.now())));
   },
 
-  async updateSilence({ services, params, headers, body, audited }) {
-    const version = ifMatchVersion(headers['if-match']);
+  async updateSilence({ services, params, version, body, audited }) {
     const changed = await services.store.changeSilence(params.silence_id, canonicalSilence(body), version);
     if (changed.unchanged) audited?.noteNoChange();
     const { id, ...silence } = changed.silence;
     return resource('silence', id, silence);
   },
 
-  async deleteSilence({ services, params, headers }) {
-    const version = ifMatchVersion(headers['if-match']);
+  async deleteSilence({ services, params, version }) {
     await services.store.removeSilence(params.silence_id, version);
     return noContent;
   },
