@@ -1,4 +1,5 @@
 import type { PeerCertificate } from 'node:tls';
+import { omitUndefined } from '../database/omit-undefined.ts';
 import { safeHostName, safeText } from './safe-text.ts';
 
 /** Contents of a server certificate, which is not verified. */
@@ -28,13 +29,10 @@ export function certificateOf(peer: PeerCertificate): Certificate | undefined {
   if (typeof peer.fingerprint256 !== 'string') return undefined;
   const subject = textOf(peer.subject?.CN);
   const issuer = textOf(peer.issuer?.CN) ?? textOf(peer.issuer?.O);
-  const [notBefore, notAfter] = [timeOf(peer.valid_from), timeOf(peer.valid_to)];
   return {
-    ...(subject === undefined ? {} : { subject }),
+    ...omitUndefined({ subject }),
     names: namesOf(peer.subjectaltname ?? `DNS:${subject ?? ''}`),
-    ...(issuer === undefined ? {} : { issuer }),
-    ...(notBefore === undefined ? {} : { not_before: notBefore }),
-    ...(notAfter === undefined ? {} : { not_after: notAfter }),
+    ...omitUndefined({ issuer, not_before: timeOf(peer.valid_from), not_after: timeOf(peer.valid_to) }),
     sha256: peer.fingerprint256.replaceAll(':', '').toLowerCase(),
   };
 }

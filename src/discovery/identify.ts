@@ -1,3 +1,4 @@
+import { omitUndefined } from '../database/omit-undefined.ts';
 import { safeText } from './safe-text.ts';
 
 /** Identification of a server by its banner; unknown members are absent. */
@@ -42,11 +43,7 @@ export function identify(bytes: Uint8Array, port: number, tls: boolean): Identif
     const { product, version } = software?.(banner) ?? {};
     const shown = product === undefined ? undefined : safeText(utf8(product), maxProductLength);
     const number = version === undefined ? undefined : safeText(utf8(version), maxVersionLength);
-    return {
-      name: tls ? overTls : name,
-      ...(shown === undefined ? {} : { product: shown }),
-      ...(number === undefined ? {} : { version: number }),
-    };
+    return { name: tls ? overTls : name, ...omitUndefined({ product: shown, version: number }) };
   }
   return {};
 }

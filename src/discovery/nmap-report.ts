@@ -1,3 +1,4 @@
+import { omitUndefined } from '../database/omit-undefined.ts';
 import { limits } from '../limits.ts';
 import { addressBytes, printAddress } from '../net/ip.ts';
 import { safeHostName, safeText } from './safe-text.ts';
@@ -195,14 +196,9 @@ export class NmapReport {
       host.skipped++;
       return;
     }
-    const { name, product, version } = port;
-    host.services.push({
-      port: port.port,
-      transport: 'tcp',
-      ...(name === undefined ? {} : { name: port.tls ? (overTls[name] ?? name) : name }),
-      ...(product === undefined ? {} : { product }),
-      ...(version === undefined ? {} : { version }),
-    });
+    const { product, version } = port;
+    const name = port.name !== undefined && port.tls ? (overTls[port.name] ?? port.name) : port.name;
+    host.services.push({ port: port.port, transport: 'tcp', ...omitUndefined({ name, product, version }) });
   }
 
   #hostDone(): void {
@@ -215,8 +211,7 @@ export class NmapReport {
       ip: host.ip,
       at: this.#now(),
       hostnames: [...host.hostnames],
-      ...(host.mac === undefined ? {} : { mac: host.mac }),
-      ...(host.os === undefined ? {} : { os: host.os }),
+      ...omitUndefined({ mac: host.mac, os: host.os }),
       services: host.services,
       closed: Uint16Array.from(host.closed),
     };

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../database/omit-undefined.ts';
 import type { InventoryEngine } from '../../projections/inventory-engine.ts';
 import type { ScannedHost, ScanRecorded } from '../../store/store.ts';
 import type { Assets } from './assets.ts';
@@ -28,9 +29,7 @@ export function recordScan(
     for (const { port, transport, name, product, version } of host.services) {
       found.push({
         ...{ ip: host.ip, port, transport, state: 'open', at: host.at },
-        ...(name === undefined ? {} : { name }),
-        ...(product === undefined ? {} : { product }),
-        ...(version === undefined ? {} : { version }),
+        ...omitUndefined({ name, product, version }),
       });
     }
     for (const port of refusedServices(tables, asset.asset_id, host))
