@@ -72,9 +72,9 @@ class LiveStep implements LiveBatch<TopologyMatcher> {
 const bytesPerRow = 300;
 
 /**
- * Returns an empty batch for changes up to a sequence that were not published. The batch starts after these changes, so the hub
- * finds a gap, and live subscriptions read the changes from disk. Changes that are too large to publish are then
- * reported as lost.
+ * Returns an empty batch for changes up to a sequence that were not published. The batch starts after these changes, so
+ * the hub finds a gap, and live subscriptions read the changes from disk. Changes that are too large to publish are
+ * then reported as lost.
  */
 const unpublishedSteps = (seq: number): LiveBatch => ({
   firstSeq: seq + 1,
