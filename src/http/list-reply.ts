@@ -36,9 +36,9 @@ export const pooledList = (context: ListContext, task: ListTask): Promise<Reply>
  */
 export const listOfOwner = (context: ListContext, read: ReadPage, requireOwner: () => unknown): Promise<Reply> =>
   listReply(context, async (query, options) => {
-    const page = await read(query, options);
+    const items = await read(query, options);
     requireOwner();
-    return page;
+    return items;
   });
 
 /**

@@ -39,8 +39,9 @@ export const identitiesHandlers = {
   async updatePrincipal(context) {
     const { services, params, body, identity, audited } = context;
     if (mustBeLogged(body)) await requireLog(services);
+    const { version } = context; // a malformed version is refused even if there is no such principal
     const known = readPrincipal(params.principal_id, services);
-    const changing = services.auth.changePrincipal(known, body, callerOf(identity), context.version);
+    const changing = services.auth.changePrincipal(known, body, callerOf(identity), version);
     const { principal } = await withLimitMetrics(services.metrics, passwordLimits, changing);
     if (principal.version === known.version) audited?.noteNoChange();
     services.principalChanged(principal.id);

@@ -32,9 +32,10 @@ export const intelHandlers = {
     return resource('intel_list', id, list);
   },
 
-  async deleteIntel({ services, params, version, identity }) {
+  async deleteIntel(context) {
+    const { services, params, identity } = context;
     await requireLog(services);
-    await services.intel.remove(params.intel_id, identity.principal, version);
+    await services.intel.remove(params.intel_id, identity.principal, context.version);
     return noContent;
   },
 } satisfies Handlers<typeof intelRoutes>;

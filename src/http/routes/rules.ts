@@ -47,9 +47,10 @@ export const rulesHandlers = {
     return resource('rule', updated.id, updated.rule);
   },
 
-  async deleteRule({ services, params, version, identity }) {
+  async deleteRule(context) {
+    const { services, params, identity } = context;
     await requireLog(services);
-    await services.rules.remove(params.rule_id, identity.principal, version);
+    await services.rules.remove(params.rule_id, identity.principal, context.version);
     return noContent;
   },
 } satisfies Handlers<typeof rulesRoutes>;
