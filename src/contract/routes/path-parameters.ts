@@ -46,8 +46,12 @@ export type Params<Path extends string> =
 
 /** Returns the member `params` of the route with this path, such as `/api/v1/alerts/:alert_id`. */
 export function paramsOf<const Path extends string>(path: Path): Params<Path> {
-  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as keyof typeof pathParameters);
-  if (names.length === 0) return {} as Params<Path>;
-  const params = parameters(Object.fromEntries(names.map((name) => [name, pathParameters[name]])));
-  return { params } as unknown as Params<Path>;
+  const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => [name, schemaOf(name!)]);
+  return (named.length === 0 ? {} : { params: parameters(Object.fromEntries(named)) }) as unknown as Params<Path>;
+}
+
+function schemaOf(name: string): TString {
+  const schema = (pathParameters as Readonly<Record<string, TString>>)[name];
+  if (schema === undefined) throw new Error(`the path parameter ${name} is not declared in path-parameters.ts`);
+  return schema;
 }
