@@ -1,17 +1,13 @@
 // Encodings in which values of rules are searched: text to bytes, bytes to Base64. Values are short.
 
-const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
 export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
 /** Encodes a text as UTF-16 without a byte order mark. */
 export function utf16(text: string, littleEndian: boolean): Uint8Array {
-  const bytes = new Uint8Array(2 * text.length);
-  const view = new DataView(bytes.buffer);
-  for (let at = 0; at < text.length; at++) view.setUint16(2 * at, text.charCodeAt(at), littleEndian);
-  return bytes;
+  const bytes = Buffer.from(text, 'utf16le');
+  return littleEndian ? bytes : bytes.swap16();
 }
 
 /** Encodes a text as PowerShell and other programs do: little-endian UTF-16 after a byte order mark. */
@@ -21,15 +17,7 @@ export function utf16WithMark(text: string): Uint8Array {
 
 /** Encodes bytes as Base64 with padding (RFC 4648, section 4). */
 export function base64(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += 3) {
-    const left = bytes.length - at;
-    const group = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
-    text += base64Digits[group >>> 18]! + base64Digits[(group >>> 12) & 63]!;
-    text += left > 1 ? base64Digits[(group >>> 6) & 63]! : '=';
-    text += left > 2 ? base64Digits[group & 63]! : '=';
-  }
-  return text;
+  return Buffer.from(bytes).toString('base64');
 }
 
 /**
@@ -54,7 +42,5 @@ export function base64Offsets(bytes: Uint8Array): readonly string[] {
  * data.
  */
 export function latin1(bytes: Uint8Array): string {
-  let text = '';
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return text;
+  return Buffer.from(bytes).toString('latin1');
 }
