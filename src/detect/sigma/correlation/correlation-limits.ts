@@ -1,54 +1,39 @@
 import { limits } from '../../../limits.ts';
 
 /** Limits of correlations for untrusted authors and traffic. */
-export interface CorrelationLimits {
+export const correlationLimits = {
   /** Maximum rules of one correlation. */
-  readonly rules: number;
+  rules: limits.maxCorrelationRules,
   /** Maximum fields to group by, and maximum fields that form a counted value. */
-  readonly fields: number;
-  readonly timespanMs: number;
+  fields: limits.maxCorrelationFields,
+  timespanMs: limits.maxCorrelationTimespanMs,
   /** Maximum levels of correlations of correlations. */
-  readonly depth: number;
+  depth: limits.maxCorrelationDepth,
   /** Maximum alternatives of an expanded condition over rules. */
-  readonly alternatives: number;
+  alternatives: limits.maxCorrelationAlternatives,
   /** Maximum threshold of value_count. */
-  readonly distinct: number;
+  distinct: limits.maxCorrelationDistinct,
   /** Maximum groups of one correlation. */
-  readonly groups: number;
+  groups: limits.maxCorrelationGroups,
   /** Maximum inputs that one group stores individually. */
-  readonly entries: number;
+  entries: limits.maxCorrelationEntries,
   /**
    * Maximum inputs within a timespan of a late input for evaluating all windows that contain the late input. If there
    * are more inputs, only the window that ends with the newest input is evaluated.
    */
-  readonly lookback: number;
+  lookback: limits.maxCorrelationLookback,
   /** Maximum age of an input, relative to the newest of its group; at least one timespan. */
-  readonly delayMs: number;
+  delayMs: limits.maxEventDelayMs,
   /** Maximum entries of all groups of all correlations. `groupUnits` adds the cost of each group. */
-  readonly units: number;
+  units: limits.maxCorrelationUnits,
   /** Maximum references to events per group. */
-  readonly samples: number;
+  samples: limits.maxCorrelationSamples,
   /**
    * Maximum characters of a grouped or counted value. Longer values are reduced to their beginning and hash.
    */
-  readonly valueLength: number;
-  /** Maximum time by which inputs can be ahead of the owner's clock. */
-  readonly leadMs: number;
-}
-
-export const correlationLimits: CorrelationLimits = {
-  rules: limits.maxCorrelationRules,
-  fields: limits.maxCorrelationFields,
-  timespanMs: limits.maxCorrelationTimespanMs,
-  depth: limits.maxCorrelationDepth,
-  alternatives: limits.maxCorrelationAlternatives,
-  distinct: limits.maxCorrelationDistinct,
-  groups: limits.maxCorrelationGroups,
-  entries: limits.maxCorrelationEntries,
-  lookback: limits.maxCorrelationLookback,
-  delayMs: limits.maxEventDelayMs,
-  units: limits.maxCorrelationUnits,
-  samples: limits.maxCorrelationSamples,
   valueLength: limits.maxCorrelationValueLength,
+  /** Maximum time by which inputs can be ahead of the owner's clock. */
   leadMs: limits.maxClockLeadMs,
-};
+} as const;
+
+export type CorrelationLimits = { readonly [K in keyof typeof correlationLimits]: number };
