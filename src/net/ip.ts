@@ -191,6 +191,18 @@ export function rangesMeet(a: AddressRange, b: AddressRange): boolean {
   return compareAddress(a.first, 0, b.last, 0) <= 0 && compareAddress(b.first, 0, a.last, 0) <= 0;
 }
 
+/** Merges ranges into ascending, disjoint ranges. */
+export function disjointRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
+  const found: AddressRange[] = [];
+  for (const range of ranges.toSorted((a, b) => compareAddress(a.first, 0, b.first, 0))) {
+    const before = found.at(-1);
+    if (before === undefined || compareAddress(before.last, 0, range.first, 0) < 0) found.push(range);
+    else if (compareAddress(before.last, 0, range.last, 0) < 0)
+      found[found.length - 1] = { first: before.first, last: range.last };
+  }
+  return found;
+}
+
 /** Compares addresses as 128-bit numbers. */
 export function compareAddress(a: Uint8Array, aOffset: number, b: Uint8Array, bOffset: number): number {
   for (let i = 0; i < 16; i++) {

@@ -2,7 +2,7 @@ import {
   type AddressRange,
   addressRanges,
   addressWord,
-  compareAddress,
+  disjointRanges,
   ipv4Of,
   parseAddress,
   parseIpv4,
@@ -55,7 +55,7 @@ export class Blocks {
 
   /** @throws RuleError for texts other than addresses and CIDR blocks */
   constructor(blocks: readonly string[]) {
-    const ranges = disjoint(
+    const ranges = disjointRanges(
       blocks.flatMap(
         (block) => addressRanges(block.trim()) ?? refuse(`has ${shown(block)}, which is not an address or CIDR block`),
       ),
@@ -118,16 +118,4 @@ function words(ranges: readonly AddressRange[], from: number): Int32Array {
       .flatMap(({ first, last }) => [first, last])
       .flatMap((address) => [0, 1, 2, 3].slice(from).map((word) => ordered(addressWord(address, 4 * word)))),
   );
-}
-
-/** Merges ranges into ascending, disjoint ranges. */
-function disjoint(ranges: readonly AddressRange[]): readonly AddressRange[] {
-  const found: AddressRange[] = [];
-  for (const range of ranges.toSorted((a, b) => compareAddress(a.first, 0, b.first, 0))) {
-    const before = found.at(-1);
-    if (before === undefined || compareAddress(before.last, 0, range.first, 0) < 0) found.push(range);
-    else if (compareAddress(before.last, 0, range.last, 0) < 0)
-      found[found.length - 1] = { first: before.first, last: range.last };
-  }
-  return found;
 }

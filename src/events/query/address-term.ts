@@ -1,5 +1,5 @@
 import { invalidField } from '../../errors.ts';
-import { type AddressRange, addressRanges, compareAddress } from '../../net/ip.ts';
+import { type AddressRange, addressRanges, compareAddress, disjointRanges } from '../../net/ip.ts';
 import type { EventBlock } from '../format/block.ts';
 import type { AddressList } from '../format/column-readers.ts';
 import type { ColumnName } from '../format/columns.ts';
@@ -7,7 +7,7 @@ import { costs, eitherMarked, type Marked, markedIn, type Term } from './term.ts
 
 /** Matches rows that have, in one of the columns (at most two), an address in one of the ranges. */
 export function addressTerm(names: readonly ColumnName[], values: readonly string[], field: string): Term {
-  const ranges = apart(
+  const ranges = disjointRanges(
     values.flatMap((value) => {
       const found = addressRanges(value);
       if (found === undefined) throw invalidField(field, 'must be an IPv4 or IPv6 address or CIDR block');
@@ -85,18 +85,6 @@ function find(block: EventBlock, name: ColumnName, ranges: readonly AddressRange
 }
 
 const isOne = ({ first, last }: AddressRange): boolean => compareAddress(first, 0, last, 0) === 0;
-
-/** Merges ranges into disjoint, ascending ranges. */
-function apart(ranges: readonly AddressRange[]): readonly AddressRange[] {
-  const found: AddressRange[] = [];
-  for (const range of [...ranges].sort((a, b) => compareAddress(a.first, 0, b.first, 0))) {
-    const before = found.at(-1);
-    if (before === undefined || compareAddress(before.last, 0, range.first, 0) < 0) found.push(range);
-    else if (compareAddress(before.last, 0, range.last, 0) < 0)
-      found[found.length - 1] = { first: before.first, last: range.last };
-  }
-  return found;
-}
 
 /** Returns whether the inclusive range overlaps the range from the first to the last entry. */
 function reaches(bounds: AddressList, first: Uint8Array, last: Uint8Array): boolean {
