@@ -13,11 +13,13 @@ export const shippedId = (sender: string, id: string): string =>
   uuid.test(id) ? id.toLowerCase() : scopedId(sender, id);
 
 /**
- * Converts a sensor's own id of an event to a UUID that no other sensor can produce. The UUID is a UUIDv8 (RFC 9562,
- * section 5.8) of the first 122 bits of SHA-256 over `<sensor> <id>` in UTF-8.
+ * Converts a sensor's own id of an event to a UUID that no other sensor can produce: the UUID of `<sensor> <id>`.
  */
-export function scopedId(sensorId: string, id: string): string {
-  const hex = hash('sha256', `${sensorId} ${id}`);
+export const scopedId = (sensorId: string, id: string): string => nameUuid(`${sensorId} ${id}`);
+
+/** Returns the UUIDv8 (RFC 9562, section 5.8) of a name: the first 122 bits of SHA-256 over the name in UTF-8. */
+export function nameUuid(name: string): string {
+  const hex = hash('sha256', name);
   const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

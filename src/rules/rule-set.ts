@@ -3,6 +3,7 @@ import type { Rule } from '../contract/resources/rule.ts';
 import { keyOf } from '../detect/sigma/correlation/references.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
 import type { RuleOrigin, RuleRow } from '../detect/store/rule-row.ts';
+import { nameUuid } from '../events/scoped-id.ts';
 import { limits } from '../limits.ts';
 import { canonicalUuid } from '../uuid.ts';
 import type { FileDocument } from './rule-folder.ts';
@@ -80,8 +81,7 @@ export function rowsOfFolder(
     const wanted = wantedBy(text);
     const there = places.get(placeOf({ origin, file }, n))?.id;
     const known = claimed.has(there) ? undefined : there;
-    const id =
-      [wanted, known].find((one) => one !== undefined && !used.has(one)) ?? derivedId(`${origin} ${file} ${n}`);
+    const id = [wanted, known].find((one) => one !== undefined && !used.has(one)) ?? nameUuid(`${origin} ${file} ${n}`);
     used.add(id);
     const was = before.get(id);
     const row: RuleRow = {
@@ -134,13 +134,6 @@ export function differenceOf(before: Rows, after: Rows) {
       return was === undefined || isSame(was, row) ? [] : [{ before: entryOf(was), after: entryOf(row) }];
     }),
   };
-}
-
-/** Returns a UUID of version 8 (RFC 9562), made from the hash of a name. */
-function derivedId(name: string): string {
-  const hex = sha256(name);
-  const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** Formats a problem for users, with its line in the file or in the submitted text. */
