@@ -55,9 +55,6 @@ function withIds(to: RecordFields, ids: ZeekIds): RecordFields {
   return to;
 }
 
-const conn = ofEvents(connReader);
-const dns = ofEvents(dnsReader);
-
 /** Returns a reader for a log without events. The records of such a log have no connection. */
 const ofHost =
   (read: (record: JsonObject, reading: ParseContext) => void): Reader =>
@@ -103,7 +100,7 @@ export function readZeek(record: JsonObject, reading: ParseContext, path?: strin
 export function zeekPlan(record: JsonObject, stream: unknown): Plan | undefined {
   const ids = zeekIds(record);
   const isUnnamed = stream === undefined && record.ts !== undefined && ids.orig_h !== undefined;
-  const log = isUnnamed ? logOfConnections(record)?.name : stream;
+  const log = isUnnamed ? logOfConnections(record) : stream;
   const reader = eventReaders.get(log as string);
   if (reader === undefined) return undefined;
   const { orig_h, orig_p, resp_h, resp_p } = zeekSlots;
@@ -125,69 +122,58 @@ export function zeekPlan(record: JsonObject, stream: unknown): Plan | undefined 
  */
 function readUnnamed(record: JsonObject, ids: ZeekIds, reading: ParseContext): string | undefined {
   if (record.ts === undefined) return undefined;
-  if (ids.orig_h !== undefined || ids.resp_h !== undefined) {
-    const log = logOfConnections(record);
-    if (log === undefined) reading.batch.ignore();
-    else log.read(record, ids, reading);
-    return kindOf(log?.name ?? unnamedLog(record));
-  }
-  if (record.note !== undefined && (record.msg !== undefined || record.actions !== undefined)) {
-    zeekNotice(record, ids, reading);
-    return 'zeek.notice';
-  }
-  const log = ofHosts.find(({ has }) => has.every((name) => record[name] !== undefined));
+  const isConnection = ids.orig_h !== undefined || ids.resp_h !== undefined;
+  const log = isConnection ? logOfConnections(record) : logOfHosts(record);
   if (log !== undefined) {
-    log.read(record, reading);
-    return `zeek.${log.name}`;
+    readers.get(log)!(record, ids, reading);
+    return kindOf(log);
   }
-  const known =
-    signs.some((names) => names.every((name) => record[name] !== undefined)) ||
-    (typeof record.host === 'string' && isAddress(record.host));
-  if (!known) return undefined;
-  // A line of known_hosts has only the host and the time.
-  if (Object.keys(record).length === 2 && record.host !== undefined) {
-    zeekKnownHost(record, reading);
-    return 'zeek.known_hosts';
-  }
+  if (!isConnection && !isOtherLog(record)) return undefined;
   reading.batch.ignore();
-  return `zeek.${unnamedLog(record)}`;
+  return kindOf(unnamedLog(record));
 }
 
-/** Logs about connections that are read. */
-const ofConnections: readonly {
-  readonly name: string;
-  readonly is: (record: JsonObject) => boolean;
-  readonly read: Reader;
-}[] = [
-  { name: 'conn', is: (r) => r.conn_state !== undefined || r.orig_ip_bytes !== undefined, read: conn },
-  { name: 'dns', is: (r) => r.trans_id !== undefined || r.qtype_name !== undefined, read: dns },
-  { name: 'notice', is: (r) => r.note !== undefined, read: zeekNotice },
-  { name: 'dns', is: (r) => r.rejected !== undefined && r.AA !== undefined, read: dns },
-  { name: 'ssl', is: (r) => r.established !== undefined && r.resumed !== undefined, read: zeekTls },
-  { name: 'quic', is: (r) => r.client_initial_dcid !== undefined, read: zeekQuic },
-  { name: 'http', is: (r) => unnamedLog(r) === 'http', read: zeekHttp },
+/** Logs about connections that are read, with the conditions that recognise their records. The first match counts. */
+const ofConnections: readonly { readonly log: string; readonly is: (record: JsonObject) => boolean }[] = [
+  { log: 'conn', is: (r) => r.conn_state !== undefined || r.orig_ip_bytes !== undefined },
+  { log: 'dns', is: (r) => r.trans_id !== undefined || r.qtype_name !== undefined },
+  { log: 'notice', is: (r) => r.note !== undefined },
+  { log: 'dns', is: (r) => r.rejected !== undefined && r.AA !== undefined },
+  { log: 'ssl', is: (r) => r.established !== undefined && r.resumed !== undefined },
+  { log: 'quic', is: (r) => r.client_initial_dcid !== undefined },
+  { log: 'http', is: (r) => unnamedLog(r) === 'http' },
 ];
 
 /** Returns the log of a record; undefined for other records. `find` would create a closure for every line. */
-function logOfConnections(record: JsonObject): (typeof ofConnections)[number] | undefined {
-  for (const log of ofConnections) if (log.is(record)) return log;
+function logOfConnections(record: JsonObject): string | undefined {
+  for (const one of ofConnections) if (one.is(record)) return one.log;
   return undefined;
 }
 
-/** Logs about hosts. `has` lists the fields, besides `ts`, by which a log is recognised. */
-const ofHosts = [
-  { name: 'known_services', has: ['host', 'port_num', 'port_proto'], read: zeekKnownService },
-  { name: 'software', has: ['host', 'software_type'], read: zeekSoftware },
-  { name: 'known_devices', has: ['mac', 'dhcp_host_name'], read: zeekKnownDevice },
-  { name: 'dhcp', has: ['mac', 'assigned_addr'], read: zeekDhcp },
-  { name: 'dhcp', has: ['mac', 'msg_types'], read: zeekDhcp },
-] as const;
+/** Logs that are read and not about one connection, with the fields, besides `ts`, that recognise their records. */
+const ofHosts: readonly { readonly log: string; readonly has: readonly string[] }[] = [
+  { log: 'notice', has: ['note', 'msg'] },
+  { log: 'notice', has: ['note', 'actions'] },
+  { log: 'known_services', has: ['host', 'port_num', 'port_proto'] },
+  { log: 'software', has: ['host', 'software_type'] },
+  { log: 'known_devices', has: ['mac', 'dhcp_host_name'] },
+  { log: 'dhcp', has: ['mac', 'assigned_addr'] },
+  { log: 'dhcp', has: ['mac', 'msg_types'] },
+];
+
+/** Returns the log of a record that is not about one connection; undefined for other records. */
+function logOfHosts(record: JsonObject): string | undefined {
+  const found = ofHosts.find(({ has }) => hasAll(record, has));
+  if (found !== undefined) return found.log;
+  // A line of known_hosts has only the host and the time.
+  return Object.keys(record).length === 2 && hasHost(record) ? 'known_hosts' : undefined;
+}
 
 /**
  * Sets of fields. A record with `ts` and all fields of a set is from a Zeek log that is not about one
  * connection.
  */
-const signs = [
+const signs: readonly (readonly string[])[] = [
   ['uid'],
   ['uids'],
   ['fuid'],
@@ -201,4 +187,12 @@ const signs = [
   ['node', 'filter'],
   ['node', 'message'],
   ['level', 'message', 'location'],
-] as const;
+];
+
+/** Returns whether a record with `ts` is from a Zeek log that is not read and not about one connection. */
+const isOtherLog = (record: JsonObject): boolean => signs.some((fields) => hasAll(record, fields)) || hasHost(record);
+
+const hasHost = ({ host }: JsonObject): boolean => typeof host === 'string' && isAddress(host);
+
+const hasAll = (record: JsonObject, fields: readonly string[]): boolean =>
+  fields.every((field) => record[field] !== undefined);
