@@ -1,7 +1,6 @@
-import { RecordRules } from '../src/detect/record-rules.ts';
+import { type PackedRules, RecordRules } from '../src/detect/record-rules.ts';
 import { findSuricataAlert } from '../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../src/detect/zeek-notice.ts';
-import type { RulesInEffect } from '../src/ingest/detectors.ts';
 import { type ParsedGroup, parseBodies } from '../src/ingest/parse-bodies.ts';
 import type { IngestInput } from '../src/ingest/parse-body.ts';
 import { toFault } from '../src/rpc/fault.ts';
@@ -14,7 +13,7 @@ const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice
 /** Request bodies, and the rules that are evaluated on their records. Without `rules`, no rules are evaluated. */
 interface IngestTask {
   readonly bodies: readonly IngestInput[];
-  readonly rules?: RulesInEffect;
+  readonly rules?: PackedRules;
 }
 
 const tasks = {

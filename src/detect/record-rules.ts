@@ -1,5 +1,6 @@
 import type { CorrelationFact, MatchEnds } from '../events/correlation-fact.ts';
 import type { Finding } from '../events/finding.ts';
+import type { RuleSink } from '../events/rule-sink.ts';
 import { limits } from '../limits.ts';
 import { unpackRules } from './packed-rules.ts';
 import { endsReader } from './record-ends.ts';
@@ -9,23 +10,13 @@ import type { Accessor, JsonObject, RecordKind } from './sigma/record.ts';
 import { type CompiledRule, compileRules, type RuleSet } from './sigma/rule-set.ts';
 import { type FindingOf, findingOf } from './sigma-finding.ts';
 
-/** The rules of a task. */
+/**
+ * The rules of a task. A thread that has another version of the rules compiles this version from the documents.
+ */
 export interface PackedRules {
   readonly version: number;
-  /** The rules and the values of placeholders, packed by `packRules`. */
+  /** The rules and the values of placeholders, packed by `packRules`; shared between threads and not transferred. */
   readonly documents: SharedArrayBuffer;
-}
-
-/** Receives the matches of rules in a record. */
-export interface RuleSink {
-  /** The event made from the record. */
-  readonly event: Finding['event'];
-  /** Called for each matching rule, even if the rule does not raise alerts. */
-  hit(rule: string): void;
-  find(finding: Finding): void;
-  tell(fact: CorrelationFact): void;
-  /** Called for a rule that took longer than `limits.slowRuleMs` for a record. */
-  slow(rule: string, ms: number): void;
 }
 
 /** Number of records of which one is timed; a power of two. */

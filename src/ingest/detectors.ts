@@ -1,5 +1,5 @@
-import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { Finding } from '../events/finding.ts';
+import type { RuleSink } from '../events/rule-sink.ts';
 import type { SuricataAlert, ZeekNotice } from '../events/sensor-alert.ts';
 import type { JsonObject } from './fields.ts';
 
@@ -23,25 +23,5 @@ export interface Rules {
    *   `candor.dns_event`
    * @param timeOf - returns the time of the record in epoch milliseconds
    */
-  ask(kind: string, record: JsonObject, timeOf: () => number, sink: Found): void;
-}
-
-/** Receives the results of rules for one record. */
-export interface Found {
-  /** The event of the record; undefined if no event is stored. */
-  readonly event: Finding['event'];
-  hit(rule: string): void;
-  find(finding: Finding): void;
-  tell(fact: CorrelationFact): void;
-  slow(rule: string, ms: number): void;
-}
-
-/**
- * Reference to the rules of a task. A thread that has another version of the rules compiles this version from the
- * documents.
- */
-export interface RulesInEffect {
-  readonly version: number;
-  /** Packed documents, which are shared between threads and not transferred. */
-  readonly documents: SharedArrayBuffer;
+  ask(kind: string, record: JsonObject, timeOf: () => number, sink: RuleSink): void;
 }

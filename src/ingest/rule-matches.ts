@@ -1,10 +1,10 @@
 import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { Finding } from '../events/finding.ts';
+import type { RuleSink } from '../events/rule-sink.ts';
 import { limits } from '../limits.ts';
-import type { Found } from './detectors.ts';
 
 /** Rule matches in the records of a batch. Bounded by `limits.maxBodyFindings` and `limits.maxBodyFacts`. */
-export class RuleMatches implements Found {
+export class RuleMatches implements RuleSink {
   /** Block of the current record. */
   block = -1;
   /** Row of the current record; -1 if the record has no event. */

@@ -10,6 +10,7 @@ import type {
 } from '../contract/resources/rule.ts';
 import { listRules } from '../detect/lists.ts';
 import { packRules } from '../detect/packed-rules.ts';
+import type { PackedRules } from '../detect/record-rules.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
 import type { Placeholders } from '../detect/sigma/item.ts';
 import { problemOf } from '../detect/sigma/problem.ts';
@@ -54,14 +55,8 @@ export interface RulesParts {
   warn(message: string, details: object): void;
 }
 
-/** Rules in the form that ingest tasks receive. */
-export interface RulesInEffect {
-  readonly version: number;
-  readonly documents: SharedArrayBuffer;
-}
-
 /** The rules in effect, with the state of each rule. */
-interface InEffect extends RulesInEffect {
+interface InEffect extends PackedRules {
   readonly rows: Rows;
   /** Parsed rules, by the SHA-256 of their texts. */
   readonly parsed: ReadonlyMap<string, ParsedRule>;
@@ -128,7 +123,7 @@ export class DetectionRules {
     return rules;
   }
 
-  get inEffect(): RulesInEffect {
+  get inEffect(): PackedRules {
     const { version, documents } = this.#now;
     return { version, documents };
   }

@@ -1,5 +1,5 @@
 import { unpackRules } from '../detect/packed-rules.ts';
-import { RecordRules, type RuleSink } from '../detect/record-rules.ts';
+import { RecordRules } from '../detect/record-rules.ts';
 import type { CorrelationInput } from '../detect/sigma/correlation/correlation-input.ts';
 import { Correlator } from '../detect/sigma/correlation/correlator.ts';
 import type { Fired } from '../detect/sigma/correlation/fired.ts';
@@ -14,6 +14,7 @@ import type { Finding } from '../events/finding.ts';
 import type { EventBlock } from '../events/format/block.ts';
 import { tables } from '../events/format/columns.ts';
 import { readEvent, resourceTypes, rowId } from '../events/resource.ts';
+import type { RuleSink } from '../events/rule-sink.ts';
 import { limits } from '../limits.ts';
 import type { StoreReader } from '../store/store.ts';
 
