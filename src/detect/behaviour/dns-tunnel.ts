@@ -17,6 +17,7 @@ import { knownDomains } from './support/known-domains.ts';
 import { isEvaluationDue, type LastEvaluation, mergeEvaluations, neverEvaluated } from './support/last-evaluation.ts';
 import { Names } from './support/names.ts';
 import { nothing } from './support/put-at.ts';
+import { thousandths } from './support/thousandths.ts';
 import { WindowedDetector } from './support/windowed-detector.ts';
 import { dueOf, type Window, Windows } from './support/windows.ts';
 
@@ -209,20 +210,20 @@ export class DnsTunnelDetector extends WindowedDetector<DomainQueries> implement
         domain,
         distinct_names: seen.names,
         questions: seen.questions,
-        nxdomain_share: round(seen.missingShare),
-        encoded_share: round(seen.encodedShare),
-        mean_payload_characters: round(seen.payload),
+        nxdomain_share: thousandths(seen.missingShare),
+        encoded_share: thousandths(seen.encodedShare),
+        mean_payload_characters: thousandths(seen.payload),
         carried_characters: Math.round(seen.names * seen.payload),
-        carrier_type_share: round(seen.carrierShare),
+        carrier_type_share: thousandths(seen.carrierShare),
         types: mostFrequent(queries.types, resolvers).map(([type, count]) => `${type}: ${count}`),
-        mean_answer_characters: round(seen.answer),
-        uniqueness: round(seen.uniqueness),
+        mean_answer_characters: thousandths(seen.answer),
+        uniqueness: thousandths(seen.uniqueness),
         seconds,
-        names_per_minute: round((60 * seen.names) / seconds),
-        score: round(score.score),
-        score_by_names: round(score.byNames),
-        score_of_content: round(score.content),
-        score_ramp: round(score.ramp),
+        names_per_minute: thousandths((60 * seen.names) / seconds),
+        score: thousandths(score.score),
+        score_by_names: thousandths(score.byNames),
+        score_of_content: thousandths(score.content),
+        score_ramp: thousandths(score.ramp),
         thresholds_names: byNames.map(([names]) => names),
         threshold_low: this.#thresholds.severity.low,
         threshold_medium: this.#thresholds.severity.medium,
@@ -287,5 +288,3 @@ function merge(into: DomainQueries, from: DomainQueries): void {
   into.last = Math.max(into.last, from.last);
   into.seqs = mergeEarliest(into.seqs, from.seqs);
 }
-
-const round = (value: number) => Math.round(value * 1000) / 1000;

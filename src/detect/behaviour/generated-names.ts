@@ -14,6 +14,7 @@ import { isEvaluationDue, type LastEvaluation, mergeEvaluations, neverEvaluated 
 import { generatedFrom, modelVersion } from './support/name-model.ts';
 import { type Name, Names } from './support/names.ts';
 import { nothing } from './support/put-at.ts';
+import { thousandths } from './support/thousandths.ts';
 import { WindowedDetector } from './support/windowed-detector.ts';
 import { dueOf, Windows } from './support/windows.ts';
 
@@ -194,12 +195,12 @@ export class GeneratedNamesDetector extends WindowedDetector<Looked> implements 
       evidence: {
         generated_domains: generated,
         nonexistent_domains: missing,
-        generated_share: round(share),
-        mean_score: round(sum / markOfOne / looked.missing.size),
-        nxdomain_share: round(generated / (generated + found.length)),
+        generated_share: thousandths(share),
+        mean_score: thousandths(sum / markOfOne / looked.missing.size),
+        nxdomain_share: thousandths(generated / (generated + found.length)),
         some_generated: samples,
         found_domains: found.map(({ domain }) => domain),
-        found_scores: found.map(({ score }) => round(score)),
+        found_scores: found.map(({ score }) => thousandths(score)),
         model: modelVersion,
         score_from: generatedFrom,
         seconds: Math.round((looked.last - looked.first) / 1000),
@@ -255,5 +256,3 @@ function merge(into: Looked, from: Looked): void {
   into.last = Math.max(into.last, from.last);
   into.seqs = mergeEarliest(into.seqs, from.seqs);
 }
-
-const round = (value: number) => Math.round(value * 1000) / 1000;

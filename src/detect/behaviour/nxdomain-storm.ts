@@ -15,6 +15,7 @@ import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './suppo
 import { isEvaluationDue, type LastEvaluation, mergeEvaluations, neverEvaluated } from './support/last-evaluation.ts';
 import { type Name, Names } from './support/names.ts';
 import { nothing } from './support/put-at.ts';
+import { thousandths } from './support/thousandths.ts';
 import { droppedOf, dueOf, type Window, Windows } from './support/windows.ts';
 
 export const nxdomainStormThresholds = {
@@ -304,9 +305,9 @@ export class NxdomainStormDetector implements Detector {
       evidence: {
         distinct_names: names,
         nxdomain_answers: hour.count,
-        baseline_names_per_hour: round(baseline),
+        baseline_names_per_hour: thousandths(baseline),
         most_frequent_domain: domain,
-        most_frequent_domain_share: round(share),
+        most_frequent_domain_share: thousandths(share),
         some_names: hour.names.texts.slice(0, 8).map((text) => text.slice(0, 253)),
         seconds: Math.round((hour.last - hour.first) / 1000),
         threshold_names: Math.round(threshold),
@@ -406,5 +407,3 @@ function mergeFlooded(into: Flooded, from: Flooded): void {
 }
 
 const refs = ({ seqs }: Missed) => seqs.map((seq): StoredEventRef => ({ table: 'dns', seq }));
-
-const round = (value: number) => Math.round(value * 1000) / 1000;

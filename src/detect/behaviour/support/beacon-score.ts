@@ -1,4 +1,5 @@
 import { ascending, median, medianDeviation, quartiles } from './order-statistics.ts';
+import { thousandths } from './thousandths.ts';
 
 /** RITA's defaults (default_config.hjson, scoring.beacon). */
 const terms = {
@@ -169,5 +170,4 @@ function longestRun(bars: readonly number[]): number {
   return Math.min(longest, bars.length);
 }
 
-const thousandths = (value: number): number => Math.round(value * 1000) / 1000;
 const thousandthsUp = (value: number): number => Math.ceil(value * 1000) / 1000;
