@@ -1,17 +1,10 @@
+import { isObject, type JsonObject } from '../contract/json-object.ts';
 import { maxTime } from '../events/format/columns.ts';
 import { limits } from '../limits.ts';
 import { named, reject } from './rejection.ts';
 import { epochMillis, isoMillis } from './time.ts';
 
-/**
- * A parsed JSON object. Names are only looked up, and never copied to other objects, so `__proto__` is an
- * ordinary name.
- */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject, type JsonObject };
 
 // Field readers. Every reader takes the value and the sender's name for it. For an absent value and null, it
 // returns undefined; for an invalid value, it throws a Rejection. No value is converted from another type, and

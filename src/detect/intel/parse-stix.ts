@@ -1,4 +1,5 @@
 import { parseTime } from '../../contract/formats.ts';
+import { isObject, type JsonObject } from '../../contract/json-object.ts';
 import { type Collected, shown } from './collected.ts';
 import type { IndicatorOptions } from './indicator.ts';
 import { parsePattern } from './stix-pattern.ts';
@@ -20,7 +21,7 @@ export function parseStix(bundle: unknown, into: Collected): string | undefined 
   return undefined;
 }
 
-function parseIndicator(one: Fields, place: { readonly object: number }, into: Collected): void {
+function parseIndicator(one: JsonObject, place: { readonly object: number }, into: Collected): void {
   const { pattern, pattern_type = 'stix' } = one;
   const value = typeof pattern === 'string' ? pattern : textOf(one.name) || textOf(one.id);
   if (pattern_type !== 'stix')
@@ -51,7 +52,7 @@ function optionsOf({
   name,
   indicator_types,
   labels,
-}: Fields): IndicatorOptions | string {
+}: JsonObject): IndicatorOptions | string {
   const from = moment(valid_from);
   const until = moment(valid_until);
   if (Number.isNaN(from)) return 'has a valid_from that is not a time';
@@ -73,8 +74,4 @@ function moment(value: unknown): number | undefined {
   return (typeof value === 'string' && value.includes('T') ? parseTime(value) : undefined) ?? Number.NaN;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,12 +1,6 @@
-/**
- * A record as received: parsed JSON, or a row of TSV. Names are looked up and never copied to other objects,
- * so `__proto__` is an ordinary name.
- */
-export type JsonObject = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject } from '../../contract/json-object.ts';
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject, type JsonObject };
 
 /**
  * The log or message type of a record: `zeek.<path of the log>`, `suricata.<event_type>`, `ecs.<connection, dns,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isObject } from '../../contract/json-object.ts';
 import { parseJson } from '../../contract/json-text.ts';
 import { intelFormats } from '../../contract/vocabulary.ts';
 import { formatOf, type IntelFormat, parseIntel } from '../../detect/intel/parse-intel.ts';
@@ -79,6 +80,4 @@ function contentOf(content: unknown, wanted: unknown, { home, seed }: ParseOptio
 }
 
 const isFormat = (value: unknown): value is IntelFormat => (intelFormats as readonly unknown[]).includes(value);
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

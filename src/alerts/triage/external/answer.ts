@@ -1,3 +1,4 @@
+import { isObject } from '../../../contract/json-object.ts';
 import { type AiVerdict, mostUndecided } from '../local/verdict.ts';
 
 /** Verdicts that the endpoint may return. The other verdicts are reserved for analysts. */
@@ -53,9 +54,6 @@ const shown = (reason: string): string =>
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim();
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parsed(text: string): unknown {
   try {

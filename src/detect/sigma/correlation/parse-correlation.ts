@@ -7,6 +7,7 @@ import {
 } from '../document.ts';
 import { shown } from '../fault.ts';
 import { fieldName, type Path } from '../problem.ts';
+import { isObject } from '../record.ts';
 import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
 import { parseRuleCondition } from './rule-condition.ts';
 import { canBeMet, isComparison, isLowerBound, type Range } from './threshold.ts';
@@ -63,7 +64,7 @@ export function parseCorrelation(
   const refuse = (path: Path, reason: string): undefined => {
     problems.push({ line: at(path), field: fieldName(['correlation', ...path]), reason });
   };
-  if (!isMap(section)) {
+  if (!isObject(section)) {
     refuse([], 'must be a map');
     return problems;
   }
@@ -139,14 +140,14 @@ function readAliases(
 ): Map<string, ReadonlyMap<string, string>> {
   const read = new Map<string, ReadonlyMap<string, string>>();
   if (aliases === undefined) return read;
-  if (!isMap(aliases)) {
+  if (!isObject(aliases)) {
     refuse(['aliases'], 'must be a map of names to maps of rules to fields');
     return read;
   }
   const most = 2 * limits.fields;
   if (Object.keys(aliases).length > most) refuse(['aliases'], `has more than ${most} names`);
   for (const [alias, fields] of Object.entries(aliases).slice(0, most)) {
-    if (!isMap(fields)) {
+    if (!isObject(fields)) {
       refuse(['aliases', alias], 'must be a map of rules to fields');
       continue;
     }
@@ -176,7 +177,7 @@ function readCondition(
     if (typeof parsed === 'string') refuse(['condition'], parsed);
     return { ...noThreshold, condition };
   }
-  if (isMap(condition)) return readThreshold(type, condition, refuse, limits, rules.length);
+  if (isObject(condition)) return readThreshold(type, condition, refuse, limits, rules.length);
   refuse(
     ['condition'],
     temporal
@@ -256,10 +257,6 @@ function readPercentile(type: CorrelationType, percentile: unknown, refuse: Refu
 
 function isField(field: unknown): field is string {
   return typeof field === 'string' && field.length > 0 && field.length <= 256;
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
