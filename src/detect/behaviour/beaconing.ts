@@ -1,12 +1,13 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
 import { beaconDetection, strobeDetection } from './support/beacon-detection.ts';
 import { asPair, type Hour, hourMs, type Pair, timesOf } from './support/beacon-pair.ts';
-import { BeaconPairs, type BeaconPairsOptions, type BeaconPairsState } from './support/beacon-pairs.ts';
+import { BeaconPairs, type BeaconPairsOptions } from './support/beacon-pairs.ts';
 import { beaconScore, regularity } from './support/beacon-score.ts';
 import { hashText } from './support/distinct-sketch.ts';
+import { PartedDetector, type PartedState } from './support/parted-detector.ts';
 import { Prevalence } from './support/prevalence.ts';
-import { droppedOf, dueOf, valueAt, type Window } from './support/windows.ts';
+import { dueOf, valueAt, type Window } from './support/windows.ts';
 
 const hourS = 3600;
 /** The latest time whose seconds fit in 32 bits. */
@@ -75,11 +76,6 @@ const room = {
   others: { connections: 2 ** 16, records: 1_000, maxWeight: 70_000 },
 } as const;
 
-interface State {
-  readonly outbound: BeaconPairsState;
-  readonly others: BeaconPairsState;
-}
-
 /**
  * Reports connections of one host to one port of another host that are as regular and as similar as connections of
  * malware that polls its C2 server. The score is `beaconScore` over the last 24 hours of the pair, or since the first
@@ -102,7 +98,7 @@ interface State {
  * other pairs. The records have 470,000 numbers of 8 bytes, which is enough for 6,000 pairs seen in two hours, or 1,300
  * pairs seen in twelve hours. The longest idle pairs are dropped first.
  */
-export class BeaconingDetector implements Detector {
+export class BeaconingDetector extends PartedDetector implements Detector {
   readonly card: DetectorCard = {
     id: 'beaconing',
     version: 2,
@@ -114,8 +110,8 @@ export class BeaconingDetector implements Detector {
   readonly #others = pairs(room.others);
   readonly #prevalence = new Prevalence(this.#outbound.slots);
 
-  get dropped(): DropCounts {
-    return droppedOf(this.#outbound, this.#others);
+  protected get parts() {
+    return { outbound: this.#outbound, others: this.#others };
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -143,21 +139,15 @@ export class BeaconingDetector implements Detector {
       }
   }
 
-  state(): State {
+  override state(): PartedState {
     // A detector restored from this state counts prevalence again, so this detector must count again too.
     this.#prevalence.forget();
-    return { outbound: this.#outbound.state(), others: this.#others.state() };
+    return super.state();
   }
 
-  restore(state: State): void {
+  override restore(state: PartedState): void {
     this.#prevalence.forget();
-    this.#outbound.restore(state.outbound);
-    this.#others.restore(state.others);
-  }
-
-  merge(state: State): void {
-    this.#outbound.merge(state.outbound);
-    this.#others.merge(state.others);
+    super.restore(state);
   }
 }
 

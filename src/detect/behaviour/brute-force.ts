@@ -1,5 +1,5 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
 import { flowEvents } from './support/earliest.ts';
 import { mostFrequent } from './support/frequent.ts';
 import {
@@ -14,9 +14,10 @@ import {
   sizeBin,
   typicalBytes,
 } from './support/guessing.ts';
+import { PartedDetector, type PartedState } from './support/parted-detector.ts';
 import { loginServices } from './support/ports.ts';
 import { ByParts, type KeyForm, type WindowIndex } from './support/window-index.ts';
-import { droppedOf, dueOf, type Slot, type Window, Windows, type WindowsState } from './support/windows.ts';
+import { dueOf, type Slot, type Window, Windows } from './support/windows.ts';
 
 export const bruteForceThresholds = {
   /** Hourly slots; a window covers one day. */
@@ -172,7 +173,7 @@ const isForPeople = (port: number): boolean => loginServices.get(port)?.asked ==
  * succeeded, each get a separate finding. A finding describes traffic and not a login result, because sensors report
  * only the connections. Memory: at most 14 MB, which is 16,000 hours, and about 400 bytes for each of 10,000 triples.
  */
-export class BruteForceDetector implements Detector {
+export class BruteForceDetector extends PartedDetector implements Detector {
   readonly card: DetectorCard = {
     id: 'brute-force',
     version: 1,
@@ -196,6 +197,7 @@ export class BruteForceDetector implements Detector {
   #start = Number.POSITIVE_INFINITY;
 
   constructor(thresholds: Partial<Thresholds> = {}) {
+    super();
     this.#thresholds = { ...bruteForceThresholds, ...thresholds };
     const { slotMs, slots, maxInside, maxInsideHours, maxOutside, maxOutsideHours, maxTargets } = this.#thresholds;
     this.#fewest = Math.min(this.#thresholds.attempts, this.#thresholds.machineAttempts);
@@ -224,8 +226,8 @@ export class BruteForceDetector implements Detector {
     });
   }
 
-  get dropped(): DropCounts {
-    return droppedOf(this.#inside, this.#outside, this.#targets);
+  protected get parts() {
+    return { inside: this.#inside, outside: this.#outside, targets: this.#targets };
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -265,29 +267,18 @@ export class BruteForceDetector implements Detector {
     for (const window of this.#targets.changed(refreshes)) this.#evaluateTarget(window, emit);
   }
 
-  state(): unknown {
-    return {
-      inside: this.#inside.state(),
-      outside: this.#outside.state(),
-      targets: this.#targets.state(),
-      start: this.#start,
-    } satisfies BruteForceState;
+  override state(): PartedState {
+    return { ...super.state(), start: this.#start };
   }
 
-  restore(state: unknown): void {
-    const { inside, outside, targets, start } = state as BruteForceState;
-    this.#inside.restore(inside);
-    this.#outside.restore(outside);
-    this.#targets.restore(targets);
-    this.#start = start;
+  override restore(state: PartedState): void {
+    super.restore(state);
+    this.#start = state.start as number;
   }
 
-  merge(state: unknown): void {
-    const { inside, outside, targets, start } = state as BruteForceState;
-    this.#inside.merge(inside);
-    this.#outside.merge(outside);
-    this.#targets.merge(targets);
-    this.#start = Math.min(this.#start, start);
+  override merge(state: PartedState): void {
+    super.merge(state);
+    this.#start = Math.min(this.#start, state.start as number);
   }
 
   #guessedAt({ dst, port, time, dstKey }: Readonly<Flow>): void {
@@ -500,11 +491,4 @@ function sourcesSince(recent: readonly RecentSource[], since: number): Source[] 
     if (total.attempts > 0) sources.push({ src, total });
   }
   return sources;
-}
-
-interface BruteForceState {
-  readonly inside: WindowsState<Guessing>;
-  readonly outside: WindowsState<Guessing>;
-  readonly targets: WindowsState<Guessed>;
-  readonly start: number;
 }

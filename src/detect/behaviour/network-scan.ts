@@ -1,13 +1,14 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { durationText } from '../../duration.ts';
-import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
 import { addToSample, countSample, type DistinctSample, emptySample, mergeSamples } from './support/distinct-sample.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { PartedDetector, type PartedState } from './support/parted-detector.ts';
 import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './support/port-set.ts';
 import { adminServices, isGroup, isVain, loginServices } from './support/ports.ts';
 import { nothing } from './support/put-at.ts';
 import { ByParts, type KeyForm, type WindowIndex } from './support/window-index.ts';
-import { droppedOf, dueOf, type Window, Windows, type WindowsState } from './support/windows.ts';
+import { dueOf, type Window, Windows } from './support/windows.ts';
 
 export const networkScanThresholds = {
   /** Length of a slot. The slots of a window cover one day, so that slow sweeps are detected. */
@@ -87,7 +88,7 @@ type Direction = 'inside' | 'outbound' | 'inbound';
  * of them without success. Each port of a home host's sweep over several ports is evaluated separately, and the
  * findings of all ports make one alert. Memory: at most 22 MB for all slots and 12,000 keys.
  */
-export class NetworkScanDetector implements Detector {
+export class NetworkScanDetector extends PartedDetector implements Detector {
   readonly card: DetectorCard = {
     id: 'network-scan',
     version: 1,
@@ -106,14 +107,15 @@ export class NetworkScanDetector implements Detector {
   #tried: DistinctSample = emptySample();
 
   constructor(thresholds: Partial<Thresholds> = {}) {
+    super();
     this.#thresholds = { ...networkScanThresholds, ...thresholds };
     const { maxInside, maxInsideBytes, maxOutside, maxOutsideBytes } = this.#thresholds;
     this.#inside = this.#windows(maxInside, maxInsideBytes, this.#insideBy);
     this.#outside = this.#windows(maxOutside, maxOutsideBytes, this.#outsideBy);
   }
 
-  get dropped(): DropCounts {
-    return droppedOf(this.#inside, this.#outside);
+  protected get parts() {
+    return { inside: this.#inside, outside: this.#outside };
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -141,25 +143,22 @@ export class NetworkScanDetector implements Detector {
     }
   }
 
-  state(): unknown {
-    return { inside: this.#inside.state(), outside: this.#outside.state(), tried: this.#tried };
+  override state(): PartedState {
+    return { ...super.state(), tried: this.#tried };
   }
 
-  restore(state: unknown): void {
-    const { inside, outside, tried } = state as NetworkScanState;
-    this.#inside.restore(inside);
-    this.#outside.restore(outside);
+  override restore(state: PartedState): void {
+    super.restore(state);
     this.#watched.clear();
     this.#watchAll();
-    this.#tried = { hashes: [...tried.hashes], names: [...tried.names] };
+    const { hashes, names } = state.tried as DistinctSample;
+    this.#tried = { hashes: [...hashes], names: [...names] };
   }
 
-  merge(state: unknown): void {
-    const { inside, outside, tried } = state as NetworkScanState;
-    this.#inside.merge(inside);
-    this.#outside.merge(outside);
+  override merge(state: PartedState): void {
+    super.merge(state);
     this.#watchAll();
-    mergeSamples(this.#tried, tried, this.#thresholds.outsideNetwork);
+    mergeSamples(this.#tried, state.tried as DistinctSample, this.#thresholds.outsideNetwork);
   }
 
   #vain(flow: Readonly<Flow>): void {
@@ -313,12 +312,6 @@ const weightOfNone = portsWeight(noPorts());
 
 /** Measured size in bytes of a slot without its hashes and ports. */
 const emptyBytes = 800;
-
-interface NetworkScanState {
-  readonly inside: WindowsState<Swept>;
-  readonly outside: WindowsState<Swept>;
-  readonly tried: DistinctSample;
-}
 
 const meaning: Readonly<Record<Direction, string>> = {
   inside:

@@ -1,6 +1,6 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { limits } from '../../limits.ts';
-import type { Detection, Detector, DetectorCard, DnsLookup, DropCounts, Emit, StoredEventRef } from './detector.ts';
+import type { Detection, Detector, DetectorCard, DnsLookup, Emit, StoredEventRef } from './detector.ts';
 import {
   addToSketch,
   countSketch,
@@ -14,9 +14,10 @@ import { keepEarliest, mergeEarliest } from './support/earliest.ts';
 import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './support/frequent.ts';
 import { isEvaluationDue, type LastEvaluation, mergeEvaluations, neverEvaluated } from './support/last-evaluation.ts';
 import { type Name, Names } from './support/names.ts';
+import { PartedDetector } from './support/parted-detector.ts';
 import { nothing } from './support/put-at.ts';
 import { thousandths } from './support/thousandths.ts';
-import { droppedOf, dueOf, type Window, Windows } from './support/windows.ts';
+import { dueOf, type Window, Windows } from './support/windows.ts';
 
 export const nxdomainStormThresholds = {
   /** Minimum distinct NXDOMAIN names of a client within an hour. */
@@ -101,7 +102,7 @@ interface Flooded extends Missed {
  *
  * Memory: at most 12 MB, and 5 MB of names.
  */
-export class NxdomainStormDetector implements Detector {
+export class NxdomainStormDetector extends PartedDetector implements Detector {
   readonly card: DetectorCard = {
     id: 'nxdomain-storm',
     version: 1,
@@ -121,6 +122,7 @@ export class NxdomainStormDetector implements Detector {
 
   /** @param names - may be shared with other detectors */
   constructor(names: Names = new Names(), thresholds: Partial<typeof nxdomainStormThresholds> = {}) {
+    super();
     this.#thresholds = { ...nxdomainStormThresholds, ...thresholds };
     this.#names = names;
     const { slotMs, slots, baselineSlots, maxClients, maxDomains, maxBytes } = this.#thresholds;
@@ -145,8 +147,8 @@ export class NxdomainStormDetector implements Detector {
     });
   }
 
-  get dropped(): DropCounts {
-    return droppedOf(this.#clients, this.#domains);
+  protected get parts() {
+    return { clients: this.#clients, domains: this.#domains };
   }
 
   lookup(lookup: Readonly<DnsLookup>): void {
@@ -162,22 +164,6 @@ export class NxdomainStormDetector implements Detector {
   evaluate(emit: Emit, refreshes?: boolean): void {
     for (const window of this.#domains.changed(refreshes)) this.#evaluateDomain(window, emit);
     for (const window of this.#clients.changed(refreshes)) this.#evaluateClient(window, emit);
-  }
-
-  state(): unknown {
-    return { clients: this.#clients.state(), domains: this.#domains.state() };
-  }
-
-  restore(state: unknown): void {
-    const { clients, domains } = state as State;
-    this.#clients.restore(clients);
-    this.#domains.restore(domains);
-  }
-
-  merge(state: unknown): void {
-    const { clients, domains } = state as State;
-    this.#clients.merge(clients);
-    this.#domains.merge(domains);
   }
 
   #ofClient(lookup: Readonly<DnsLookup>, name: Name): void {
@@ -352,11 +338,6 @@ export class NxdomainStormDetector implements Detector {
       events: refs(flooded),
     };
   }
-}
-
-interface State {
-  readonly clients: ReturnType<Windows<Missed>['state']>;
-  readonly domains: ReturnType<Windows<Flooded>['state']>;
 }
 
 function note(missed: Missed, { time, seq }: Readonly<DnsLookup>): void {

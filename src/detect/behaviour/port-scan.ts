@@ -1,12 +1,13 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { durationText } from '../../duration.ts';
-import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { PartedDetector, type PartedState } from './support/parted-detector.ts';
 import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './support/port-set.ts';
 import { isGroup, isVain } from './support/ports.ts';
 import { nothing } from './support/put-at.ts';
 import { ByParts, twoWords, twoWordsTurned, type WindowIndex } from './support/window-index.ts';
-import { droppedOf, dueOf, type Window, Windows, type WindowsState } from './support/windows.ts';
+import { dueOf, type Window, Windows } from './support/windows.ts';
 
 export const portScanThresholds = {
   /** Length of a slot. The slots of a window cover one day, so that a scan of one port per hour is detected. */
@@ -75,7 +76,7 @@ type Thresholds = { readonly [K in keyof typeof portScanThresholds]: number };
  * source then uses a port that it found. Memory: at most 13 MB of slots, and about 250 bytes for each of 12,000
  * pairs.
  */
-export class PortScanDetector implements Detector {
+export class PortScanDetector extends PartedDetector implements Detector {
   readonly card: DetectorCard = {
     id: 'port-scan',
     version: 1,
@@ -93,14 +94,15 @@ export class PortScanDetector implements Detector {
   readonly #watched = new Set<string>();
 
   constructor(thresholds: Partial<Thresholds> = {}) {
+    super();
     this.#thresholds = { ...portScanThresholds, ...thresholds };
     const { maxInside, maxInsideBytes, maxOutside, maxOutsideBytes } = this.#thresholds;
     this.#inside = this.#windows(maxInside, maxInsideBytes, this.#insideBy);
     this.#outside = this.#windows(maxOutside, maxOutsideBytes, this.#outsideBy);
   }
 
-  get dropped(): DropCounts {
-    return droppedOf(this.#inside, this.#outside);
+  protected get parts() {
+    return { inside: this.#inside, outside: this.#outside };
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -123,22 +125,14 @@ export class PortScanDetector implements Detector {
     }
   }
 
-  state(): unknown {
-    return { inside: this.#inside.state(), outside: this.#outside.state() };
-  }
-
-  restore(state: unknown): void {
-    const { inside, outside } = state as PortScanState;
-    this.#inside.restore(inside);
-    this.#outside.restore(outside);
+  override restore(state: PartedState): void {
+    super.restore(state);
     this.#watched.clear();
     this.#watchAll();
   }
 
-  merge(state: unknown): void {
-    const { inside, outside } = state as PortScanState;
-    this.#inside.merge(inside);
-    this.#outside.merge(outside);
+  override merge(state: PartedState): void {
+    super.merge(state);
     this.#watchAll();
   }
 
@@ -269,11 +263,6 @@ const empty = noPorts();
 
 /** Measured size in bytes of a slot without its ports. */
 const emptyBytes = 400;
-
-interface PortScanState {
-  readonly inside: WindowsState<Tried>;
-  readonly outside: WindowsState<Tried>;
-}
 
 function noneTried(): Tried {
   return {

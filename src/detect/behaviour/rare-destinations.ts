@@ -1,12 +1,13 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { finish, fnvStart, fnvStep } from '../../sketch/hash.ts';
-import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
 import { BlockCache } from './support/block-cache.ts';
 import { hashText } from './support/distinct-sketch.ts';
-import { FirstSeen, type FirstSeenState } from './support/first-seen.ts';
+import { FirstSeen } from './support/first-seen.ts';
 import { ascending } from './support/order-statistics.ts';
+import { PartedDetector, type PartedState } from './support/parted-detector.ts';
 import { ByKey, ByParts } from './support/window-index.ts';
-import { droppedOf, type Window, Windows, type WindowsState } from './support/windows.ts';
+import { type Window, Windows } from './support/windows.ts';
 
 const dayMs = 86_400_000;
 
@@ -81,13 +82,6 @@ interface Week {
   firstDay: number;
 }
 
-interface State {
-  readonly networks: FirstSeenState;
-  readonly days: readonly number[];
-  readonly hosts: WindowsState<Day>;
-  readonly ports: WindowsState<Week>;
-}
-
 /**
  * Reports home hosts that send much data to an outside destination with which no home host communicated for a month.
  * Also reports home hosts with a new destination or port, if hardly any host uses the port. Destinations are networks,
@@ -97,7 +91,7 @@ interface State {
  * Memory: networks 2 MB, ports 3 MB, destinations 6 MB. Full cells of networks do not cause errors; they only make new
  * destinations look known. The least recently used hosts and ports are dropped first.
  */
-export class RareDestinationsDetector implements Detector {
+export class RareDestinationsDetector extends PartedDetector implements Detector {
   readonly card: DetectorCard = {
     id: 'rare-destination',
     version: 2,
@@ -146,8 +140,8 @@ export class RareDestinationsDetector implements Detector {
     },
   });
 
-  get dropped(): DropCounts {
-    return droppedOf(this.#hosts, this.#ports);
+  protected get parts() {
+    return { networks: this.#networks, hosts: this.#hosts, ports: this.#ports };
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -197,30 +191,21 @@ export class RareDestinationsDetector implements Detector {
       }
   }
 
-  state(): State {
-    return {
-      networks: this.#networks.state(),
-      days: [...this.#days],
-      hosts: this.#hosts.state(),
-      ports: this.#ports.state(),
-    };
+  override state(): PartedState {
+    return { ...super.state(), days: [...this.#days] };
   }
 
-  restore({ networks, days, hosts, ports }: State): void {
+  override restore(state: PartedState): void {
+    super.restore(state);
     this.#hostsOfBlock.forget();
     this.#lastDay = 0;
-    this.#networks.restore(networks);
     this.#days.clear();
-    for (const day of days) this.#days.add(day);
-    this.#hosts.restore(hosts);
-    this.#ports.restore(ports);
+    for (const day of state.days as readonly number[]) this.#days.add(day);
   }
 
-  merge({ networks, days, hosts, ports }: State): void {
-    this.#networks.merge(networks);
-    for (const day of days) this.#watched(day);
-    this.#hosts.merge(hosts);
-    this.#ports.merge(ports);
+  override merge(state: PartedState): void {
+    super.merge(state);
+    for (const day of state.days as readonly number[]) this.#watched(day);
   }
 
   #hostOf({ src, time, block, srcPlace }: Readonly<Flow>): Day | undefined {

@@ -549,9 +549,3 @@ function refreshOf({ isRefreshing, toldFigure }: Told, figure: number): Due | un
   if (!isRefreshing) return undefined;
   return figure >= toldFigure ? 'grown' : 'ongoing';
 }
-
-/** Sums the drop counts of several windows of one detector. */
-export function droppedOf(...windows: readonly { readonly dropped: DropCounts }[]): DropCounts {
-  const sum = (name: keyof DropCounts) => windows.reduce((all, { dropped }) => all + dropped[name], 0);
-  return { late: sum('late'), forgotten: sum('forgotten'), stale: sum('stale') };
-}
