@@ -11,12 +11,13 @@ import {
   sketchBytes,
 } from './support/distinct-sketch.ts';
 import { byNames, scoreTunnel, type TunnelScore } from './support/dns-tunnel-score.ts';
-import { keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { keepEarliest } from './support/earliest.ts';
 import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './support/frequent.ts';
 import { knownDomains } from './support/known-domains.ts';
 import { isEvaluationDue, type LastEvaluation, mergeEvaluations, neverEvaluated } from './support/last-evaluation.ts';
 import { Names } from './support/names.ts';
 import { nothing } from './support/put-at.ts';
+import { mergeSpans, type Span } from './support/span.ts';
 import { thousandths } from './support/thousandths.ts';
 import { WindowedDetector } from './support/windowed-detector.ts';
 import { dueOf, type Window, Windows } from './support/windows.ts';
@@ -59,7 +60,7 @@ const resolvers = 4;
 const encodedBit = 0x80;
 const maxPayload = 0x7f;
 
-interface DomainQueries extends LastEvaluation {
+interface DomainQueries extends LastEvaluation, Span {
   /** Answered queries. Sensors that report queries and answers separately report each name twice. */
   answered: number;
   /** Unanswered queries. */
@@ -71,9 +72,6 @@ interface DomainQueries extends LastEvaluation {
   readonly names: DistinctSketch;
   readonly types: Frequent;
   readonly by: Frequent;
-  first: number;
-  last: number;
-  seqs: number[];
 }
 
 /**
@@ -284,7 +282,5 @@ function merge(into: DomainQueries, from: DomainQueries): void {
   mergeSketches(into.names, nameSketchSize, from.names);
   mergeFrequent(into.types, from.types, resolvers);
   mergeFrequent(into.by, from.by, resolvers);
-  into.first = Math.min(into.first, from.first);
-  into.last = Math.max(into.last, from.last);
-  into.seqs = mergeEarliest(into.seqs, from.seqs);
+  mergeSpans(into, from);
 }

@@ -9,11 +9,12 @@ import {
   mergeSketches,
   sketchBytes,
 } from './support/distinct-sketch.ts';
-import { keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { keepEarliest } from './support/earliest.ts';
 import { isEvaluationDue, type LastEvaluation, mergeEvaluations, neverEvaluated } from './support/last-evaluation.ts';
 import { generatedFrom, modelVersion } from './support/name-model.ts';
 import { type Name, Names } from './support/names.ts';
 import { nothing } from './support/put-at.ts';
+import { mergeSpans, type Span } from './support/span.ts';
 import { thousandths } from './support/thousandths.ts';
 import { WindowedDetector } from './support/windowed-detector.ts';
 import { dueOf, Windows } from './support/windows.ts';
@@ -65,15 +66,12 @@ interface Found {
   time: number;
 }
 
-interface Looked extends LastEvaluation {
+interface Looked extends LastEvaluation, Span {
   /** All domains that do not exist, with their scores. */
   readonly missing: DistinctSketch;
   /** NXDOMAIN domains that look generated. Some of their names are shown in the finding. */
   readonly generated: DistinctSketch;
   readonly found: Found[];
-  first: number;
-  last: number;
-  seqs: number[];
 }
 
 /**
@@ -252,7 +250,5 @@ function merge(into: Looked, from: Looked): void {
   mergeSketches(into.missing, missingSketchSize, from.missing);
   mergeSketches(into.generated, missingSketchSize, from.generated);
   for (const { domain, score, time } of from.found) keepFound(into.found, domain, score, time);
-  into.first = Math.min(into.first, from.first);
-  into.last = Math.max(into.last, from.last);
-  into.seqs = mergeEarliest(into.seqs, from.seqs);
+  mergeSpans(into, from);
 }

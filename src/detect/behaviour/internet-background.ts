@@ -8,12 +8,13 @@ import {
   mergeSamples,
 } from './support/distinct-sample.ts';
 import { hashText } from './support/distinct-sketch.ts';
-import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { flowEvents, keepEarliest } from './support/earliest.ts';
 import { type Frequent, mostFrequent } from './support/frequent.ts';
 import { type FrequentForm, FrequentKeys } from './support/frequent-keys.ts';
 import { keyedHash } from './support/keyed-hash.ts';
 import { isGroup, isVain } from './support/ports.ts';
 import { nothing } from './support/put-at.ts';
+import { mergeSpans, type Span } from './support/span.ts';
 import { ByParts, type KeyForm } from './support/window-index.ts';
 import { WindowedDetector } from './support/windowed-detector.ts';
 import { inOrder, type Window, Windows } from './support/windows.ts';
@@ -35,7 +36,7 @@ export const internetBackgroundThresholds = {
   named: 10,
 } as const;
 
-interface Noise {
+interface Noise extends Span {
   readonly sources: DistinctSample;
   readonly targets: DistinctSample;
   readonly bySource: FrequentKeys<string>;
@@ -43,9 +44,6 @@ interface Noise {
   readonly byPort: FrequentKeys<number>;
   attempts: number;
   refused: number;
-  first: number;
-  last: number;
-  seqs: number[];
   /** The last reported stage of this day's noise. */
   told: number;
   /** `attempts` of the last report. Absent in states of earlier versions. */
@@ -190,9 +188,7 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise, NoiseSta
     into.byPort.merge(from.byPort);
     into.attempts += from.attempts;
     into.refused += from.refused;
-    into.first = Math.min(into.first, from.first);
-    into.last = Math.max(into.last, from.last);
-    into.seqs = mergeEarliest(into.seqs, from.seqs);
+    mergeSpans(into, from);
     into.told = Math.max(into.told, from.told);
     into.toldAttempts = Math.max(into.toldAttempts ?? 0, from.toldAttempts ?? 0);
   }

@@ -2,11 +2,12 @@ import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { durationText } from '../../duration.ts';
 import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
 import { addToSample, countSample, type DistinctSample, emptySample, mergeSamples } from './support/distinct-sample.ts';
-import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { flowEvents, keepEarliest } from './support/earliest.ts';
 import { PartedDetector, type PartedState } from './support/parted-detector.ts';
 import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './support/port-set.ts';
 import { adminServices, isGroup, isVain, loginServices } from './support/ports.ts';
 import { nothing } from './support/put-at.ts';
+import { mergeSpans, type Span } from './support/span.ts';
 import { ByParts, type KeyForm, type WindowIndex } from './support/window-index.ts';
 import { dueOf, type Window, Windows } from './support/windows.ts';
 
@@ -68,16 +69,13 @@ export const networkScanThresholds = {
   maxOutsideBytes: 4 * 2 ** 20,
 } as const;
 
-interface Swept {
+interface Swept extends Span {
   readonly vain: DistinctSample;
   readonly ports: PortSet;
   /** Targets that answered; undefined in the usual case of no answers. */
   answered: DistinctSample | undefined;
   answeredPorts: PortSet | undefined;
   attempts: number;
-  first: number;
-  last: number;
-  seqs: number[];
 }
 
 type Thresholds = { readonly [K in keyof typeof networkScanThresholds]: number };
@@ -397,7 +395,5 @@ function mergeSwept(into: Swept, from: Swept, counted: number): void {
     mergePorts(into.answeredPorts, from.answeredPorts);
   }
   into.attempts += from.attempts;
-  into.first = Math.min(into.first, from.first);
-  into.last = Math.max(into.last, from.last);
-  into.seqs = mergeEarliest(into.seqs, from.seqs);
+  mergeSpans(into, from);
 }

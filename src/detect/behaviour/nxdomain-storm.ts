@@ -10,12 +10,13 @@ import {
   mergeSketches,
   sketchBytes,
 } from './support/distinct-sketch.ts';
-import { keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { keepEarliest } from './support/earliest.ts';
 import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './support/frequent.ts';
 import { isEvaluationDue, type LastEvaluation, mergeEvaluations, neverEvaluated } from './support/last-evaluation.ts';
 import { type Name, Names } from './support/names.ts';
 import { PartedDetector } from './support/parted-detector.ts';
 import { nothing } from './support/put-at.ts';
+import { mergeSpans, type Span } from './support/span.ts';
 import { thousandths } from './support/thousandths.ts';
 import { dueOf, type Window, Windows } from './support/windows.ts';
 
@@ -69,12 +70,9 @@ const domainSketchSize = { max: 1024, texts: 5 };
 const clientsSketchSize = { max: 256, texts: 5 };
 const resolvers = 4;
 
-interface Missed extends LastEvaluation {
+interface Missed extends LastEvaluation, Span {
   count: number;
   readonly names: DistinctSketch;
-  first: number;
-  last: number;
-  seqs: number[];
 }
 
 interface Flooded extends Missed {
@@ -373,9 +371,7 @@ function mergeMissed(into: Missed, from: Missed, size = clientSketchSize): void 
   mergeEvaluations(into, from);
   into.count += from.count;
   mergeSketches(into.names, size, from.names);
-  into.first = Math.min(into.first, from.first);
-  into.last = Math.max(into.last, from.last);
-  into.seqs = mergeEarliest(into.seqs, from.seqs);
+  mergeSpans(into, from);
 }
 
 function mergeFlooded(into: Flooded, from: Flooded): void {

@@ -1,11 +1,12 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { durationText } from '../../duration.ts';
 import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
-import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { flowEvents, keepEarliest } from './support/earliest.ts';
 import { PartedDetector, type PartedState } from './support/parted-detector.ts';
 import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './support/port-set.ts';
 import { isGroup, isVain } from './support/ports.ts';
 import { nothing } from './support/put-at.ts';
+import { mergeSpans, type Span } from './support/span.ts';
 import { ByParts, twoWords, twoWordsTurned, type WindowIndex } from './support/window-index.ts';
 import { dueOf, type Window, Windows } from './support/windows.ts';
 
@@ -57,16 +58,13 @@ export const portScanThresholds = {
   namedPorts: 20,
 } as const;
 
-interface Tried {
+interface Tried extends Span {
   readonly vain: PortSet;
   /** Ports that answered; undefined in the usual case of no answers. */
   answered: PortSet | undefined;
   attempts: number;
-  first: number;
-  last: number;
   /** The latest answered connection with data both ways. */
   used: { time: number; seq: number; port: number; srcBytes: number; dstBytes: number } | undefined;
-  seqs: number[];
 }
 
 type Thresholds = { readonly [K in keyof typeof portScanThresholds]: number };
@@ -283,10 +281,8 @@ function mergeTried(into: Tried, from: Tried): void {
     mergePorts(into.answered, from.answered);
   }
   into.attempts += from.attempts;
-  into.first = Math.min(into.first, from.first);
-  into.last = Math.max(into.last, from.last);
   if (from.used !== undefined) into.used = later(into.used, from.used);
-  into.seqs = mergeEarliest(into.seqs, from.seqs);
+  mergeSpans(into, from);
 }
 
 function later(one: Tried['used'], other: NonNullable<Tried['used']>): NonNullable<Tried['used']> {

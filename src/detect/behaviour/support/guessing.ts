@@ -1,19 +1,17 @@
 import type { Flow } from '../detector.ts';
-import { keepEarliest, mergeEarliest } from './earliest.ts';
+import { keepEarliest } from './earliest.ts';
 import { nothing } from './put-at.ts';
+import { mergeSpans, type Span } from './span.ts';
 
 /** Login attempts of one source at one service. Plain data, independent of the order in which connections are added. */
-export interface Guessing {
+export interface Guessing extends Span {
   attempts: number;
   /** Attempts by size, see `sizeBin`. */
   readonly sizes: Map<number, number>;
   /** Total duration in milliseconds. */
   durations: number;
-  first: number;
-  last: number;
   /** The latest connection that is too long or too large to be an attempt. */
   session: Session | undefined;
-  seqs: number[];
 }
 
 export interface Session {
@@ -56,10 +54,8 @@ export function mergeGuessing(into: Guessing, from: Guessing): void {
   into.attempts += from.attempts;
   for (const [bin, count] of from.sizes) into.sizes.set(bin, (into.sizes.get(bin) ?? 0) + count);
   into.durations += from.durations;
-  into.first = Math.min(into.first, from.first);
-  into.last = Math.max(into.last, from.last);
   if (from.session !== undefined) into.session = laterSession(into.session, from.session);
-  into.seqs = mergeEarliest(into.seqs, from.seqs);
+  mergeSpans(into, from);
 }
 
 export function laterSession(one: Session | undefined, other: Session): Session {
