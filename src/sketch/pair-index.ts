@@ -1,3 +1,5 @@
+import { freed, grown } from './grown.ts';
+
 /**
  * Assigns consecutive numbers from 0 to pairs of 32-bit integers, in order of first appearance. A pair takes 10
  * ns; in a Map with keys above 31 bits, it would take 60 ns. The index is cleared between blocks and keeps its
@@ -14,17 +16,33 @@ export class PairIndex {
 
   /** Returns the number of a pair; a new pair gets the previous `length`. */
   of(a: number, b: number): number {
-    const mask = this.#slots.length - 1;
-    for (let slot = mixed(a, b) & mask; ; slot = (slot + 1) & mask) {
-      const number = this.#slots[slot]! - 1;
-      if (number < 0) return this.#add(a, b, slot);
-      if (this.a[number] === a && this.b[number] === b) return number;
-    }
+    const slot = this.#slotOf(a, b);
+    const number = this.#slots[slot]! - 1;
+    return number < 0 ? this.#add(a, b, slot) : number;
+  }
+
+  /** Returns the number of a pair, or -1. */
+  find(a: number, b: number): number {
+    return this.#slots[this.#slotOf(a, b)]! - 1;
   }
 
   clear(): void {
     if (this.length > 0) this.#slots.fill(0);
     this.length = 0;
+  }
+
+  /** Releases the memory. The index must not be used afterwards. */
+  release(): void {
+    for (const array of [this.a, this.b, this.#slots]) freed(array);
+  }
+
+  /** Returns the slot of a pair, or the free slot for a new pair. */
+  #slotOf(a: number, b: number): number {
+    const mask = this.#slots.length - 1;
+    for (let slot = mixed(a, b) & mask; ; slot = (slot + 1) & mask) {
+      const number = this.#slots[slot]! - 1;
+      if (number < 0 || (this.a[number] === a && this.b[number] === b)) return slot;
+    }
   }
 
   #add(a: number, b: number, slot: number): number {
@@ -41,13 +59,9 @@ export class PairIndex {
   }
 
   #rehash(): void {
-    this.#slots = new Int32Array(2 * this.#slots.length);
-    const mask = this.#slots.length - 1;
-    for (let number = 0; number < this.length; number++) {
-      let slot = mixed(this.a[number]!, this.b[number]!) & mask;
-      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
-      this.#slots[slot] = number + 1;
-    }
+    this.#slots = grown(this.#slots).fill(0);
+    for (let number = 0; number < this.length; number++)
+      this.#slots[this.#slotOf(this.a[number]!, this.b[number]!)] = number + 1;
   }
 }
 
@@ -56,10 +70,4 @@ function mixed(a: number, b: number): number {
   hash ^= hash >>> 15;
   hash = Math.imul(hash, 0x2c1b3c6d);
   return hash ^ (hash >>> 13);
-}
-
-function grown(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(2 * array.length);
-  larger.set(array);
-  return larger;
 }

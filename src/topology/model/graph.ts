@@ -1,3 +1,4 @@
+import { freed, grown } from '../../sketch/grown.ts';
 import { hostNode, subnetOf } from './blocks.ts';
 import { Busiest } from './busiest.ts';
 import { centrality } from './centrality.ts';
@@ -5,7 +6,7 @@ import { communities } from './communities.ts';
 import { type DescribedEdge, type DescribedNode, describeEdge, describeNode, mostIn } from './describe.ts';
 import { Edges } from './edges.ts';
 import { compareBlocks, Nodes } from './nodes.ts';
-import { freed, moved, PairTotals } from './pair-totals.ts';
+import { PairTotals } from './pair-totals.ts';
 import type { Segment } from './segment.ts';
 
 export interface GraphQuery {
@@ -90,11 +91,11 @@ function shownOf(whole: Whole, query: GraphQuery): Graph {
 /** All nodes by number, and the totals between them. `release` must be called afterwards. */
 class Whole {
   readonly nodes = new Nodes();
-  readonly bytes: Float64Array;
-  readonly degree: Uint32Array;
-  readonly #connections: Float64Array;
+  readonly bytes: Float64Array<ArrayBuffer>;
+  readonly degree: Uint32Array<ArrayBuffer>;
+  readonly #connections: Float64Array<ArrayBuffer>;
   readonly #parts: Iterable<GraphPart>;
-  readonly #pairs = new PairTotals();
+  readonly #totals = new PairTotals();
   /** Nodes of the addresses in `focus`. */
   readonly #focus = new Set<number>();
   /** Maximum bytes of a node. */
@@ -110,14 +111,14 @@ class Whole {
     this.#parts = parts;
     const wanted = new Nodes();
     for (const address of focus) hostNode(wanted, address);
-    const pairs = this.#pairs;
+    const totals = this.#totals;
     let first = Number.POSITIVE_INFINITY;
     let last = Number.NEGATIVE_INFINITY;
     for (const { segment, from, to } of parts) {
       const start = this.#place(segment, groupBy, wanted);
       const places = this.#places;
       for (let row = from; row < to; row++) {
-        pairs.add(
+        totals.add(
           places[start + segment.source[row]!]!,
           places[start + segment.target[row]!]!,
           segment.bytes[row]!,
@@ -132,9 +133,10 @@ class Whole {
     this.bytes = new Float64Array(count);
     this.degree = new Uint32Array(count);
     this.#connections = new Float64Array(count);
-    for (let pair = 0; pair < pairs.count; pair++) {
-      const source = pairs.source[pair]!;
-      const target = pairs.target[pair]!;
+    const { a: sources, b: targets, length } = totals.pairs;
+    for (let pair = 0; pair < length; pair++) {
+      const source = sources[pair]!;
+      const target = targets[pair]!;
       this.#count(source, pair);
       if (target !== source) this.#count(target, pair);
     }
@@ -142,7 +144,7 @@ class Whole {
 
   release(): void {
     this.nodes.release();
-    this.#pairs.release();
+    this.#totals.release();
     for (const array of [this.bytes, this.degree, this.#connections, this.#places]) freed(array);
   }
 
@@ -153,9 +155,9 @@ class Whole {
   near(depth: number): Uint8Array {
     const away = new Uint8Array(this.nodes.count);
     for (const node of this.#focus) away[node] = 1;
-    const { source: sources, target: targets, count } = this.#pairs;
+    const { a: sources, b: targets, length } = this.#totals.pairs;
     for (let step = 1; step <= depth; step++)
-      for (let pair = 0; pair < count; pair++) {
+      for (let pair = 0; pair < length; pair++) {
         const a = sources[pair]!;
         const b = targets[pair]!;
         if (away[a] === step && away[b] === 0) away[b] = step + 1;
@@ -189,7 +191,8 @@ class Whole {
     const isShown = new Uint8Array(this.nodes.count);
     for (const node of shown) isShown[node] = 1;
     const { nodes } = this;
-    const { source, target, bytes, connections, count } = this.#pairs;
+    const { pairs, bytes, connections } = this.#totals;
+    const { a: source, b: target, length } = pairs;
     const best = new Busiest(
       max,
       (a, b) =>
@@ -199,7 +202,7 @@ class Whole {
         compareBlocks(nodes, target[a]!, nodes, target[b]!),
     );
     let found = 0;
-    for (let pair = 0; pair < count; pair++)
+    for (let pair = 0; pair < length; pair++)
       if (isShown[source[pair]!] === 1 && isShown[target[pair]!] === 1) {
         found++;
         best.offer(pair);
@@ -233,7 +236,7 @@ class Whole {
   #place(segment: Segment, groupBy: GraphQuery['groupBy'], wanted: Nodes): number {
     const start = this.#placed;
     this.#placed += segment.nodeCount;
-    if (this.#placed > this.#places.length) this.#places = moved(this.#places, new Uint32Array(2 * this.#placed));
+    if (this.#placed > this.#places.length) this.#places = grown(this.#places, 2 * this.#placed);
     for (let node = 0; node < segment.nodeCount; node++) {
       const place = groupBy === 'host' ? this.nodes.copy(segment, node) : subnetOf(this.nodes, segment, node);
       this.#places[start + node] = place;
@@ -243,8 +246,8 @@ class Whole {
   }
 
   #count(node: number, pair: number): void {
-    this.bytes[node] = Math.min(this.#most, this.bytes[node]! + this.#pairs.bytes[pair]!);
-    this.#connections[node]! += this.#pairs.connections[pair]!;
+    this.bytes[node] = Math.min(this.#most, this.bytes[node]! + this.#totals.bytes[pair]!);
+    this.#connections[node]! += this.#totals.connections[pair]!;
     this.degree[node]!++;
   }
 
