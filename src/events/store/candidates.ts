@@ -1,3 +1,5 @@
+import { grown } from '../../sketch/grown.ts';
+
 /**
  * Events that may be on a page, each with a key by time and a key by sequence, larger keys first. Keeps the best of all
  * added events: the `wanted` events with the largest keys. The typed arrays grow to about twice `wanted`.
@@ -44,11 +46,6 @@ export class Candidates {
   #makeRoom(): void {
     if (this.#size >= 2 * this.#wanted && this.#size >= 16_384) this.#keepBest();
     if (2 * this.#size <= this.#times.length) return;
-    const grown = (array: Float64Array) => {
-      const larger = new Float64Array(2 * array.length);
-      larger.set(array);
-      return larger;
-    };
     this.#times = grown(this.#times);
     this.#seqs = grown(this.#seqs);
   }

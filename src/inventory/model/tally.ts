@@ -1,3 +1,4 @@
+import { grown } from '../../sketch/grown.ts';
 import { PairIndex } from '../../sketch/pair-index.ts';
 
 /**
@@ -31,16 +32,9 @@ export class Tally {
   }
 
   #grow(): void {
-    const longer = (array: Float64Array<ArrayBuffer>) => {
-      const copy = new Float64Array(2 * array.length);
-      copy.set(array);
-      return copy;
-    };
-    this.first = longer(this.first);
-    this.last = longer(this.last);
-    this.connections = longer(this.connections);
-    const app = new Uint16Array(2 * this.app.length);
-    app.set(this.app);
-    this.app = app;
+    this.first = grown(this.first);
+    this.last = grown(this.last);
+    this.connections = grown(this.connections);
+    this.app = grown(this.app);
   }
 }

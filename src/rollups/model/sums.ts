@@ -1,3 +1,4 @@
+import { grown } from '../../sketch/grown.ts';
 import { PairIndex } from '../../sketch/pair-index.ts';
 
 /** Events and bytes per pair of a bucket and a value, for the rows of one block. */
@@ -47,12 +48,7 @@ export class Sums {
   }
 
   #grow(): void {
-    const longer = (array: Float64Array<ArrayBuffer>) => {
-      const copy = new Float64Array(2 * array.length);
-      copy.set(array);
-      return copy;
-    };
-    this.events = longer(this.events);
-    this.bytes = longer(this.bytes);
+    this.events = grown(this.events);
+    this.bytes = grown(this.bytes);
   }
 }

@@ -1,7 +1,8 @@
 import { maxPorts, maxProtocols } from '../../contract/vocabulary.ts';
 import { limits } from '../../limits.ts';
+import { grown } from '../../sketch/grown.ts';
 import { finish } from '../../sketch/hash.ts';
-import { copied, Nodes, roomFor } from './nodes.ts';
+import { Nodes, roomFor } from './nodes.ts';
 
 /**
  * Bucket of flows whose times are so far ahead that the flows get no hour and no day. These flows are only in
@@ -21,20 +22,20 @@ export class Edges {
   /** Names of protocols; rows contain their indices. */
   readonly texts: string[] = [];
   count = 0;
-  bucket: Uint32Array;
-  source: Uint32Array;
-  target: Uint32Array;
-  connections: Float64Array;
-  bytes: Float64Array;
-  first: Float64Array;
-  last: Float64Array;
-  portCount: Uint8Array;
-  ports: Uint16Array;
-  protocolCount: Uint8Array;
-  protocols: Uint32Array;
+  bucket: Uint32Array<ArrayBuffer>;
+  source: Uint32Array<ArrayBuffer>;
+  target: Uint32Array<ArrayBuffer>;
+  connections: Float64Array<ArrayBuffer>;
+  bytes: Float64Array<ArrayBuffer>;
+  first: Float64Array<ArrayBuffer>;
+  last: Float64Array<ArrayBuffer>;
+  portCount: Uint8Array<ArrayBuffer>;
+  ports: Uint16Array<ArrayBuffer>;
+  protocolCount: Uint8Array<ArrayBuffer>;
+  protocols: Uint32Array<ArrayBuffer>;
   readonly #seed: number;
   readonly #places = new Map<string, number>();
-  #slots: Int32Array;
+  #slots: Int32Array<ArrayBuffer>;
   #lastText = '';
   #lastPlace = -1;
 
@@ -62,22 +63,14 @@ export class Edges {
 
   /** Returns the row of an edge in a bucket. Adds an empty row for a new edge. */
   row(bucket: number, source: number, target: number): number {
-    const mask = this.#slots.length - 1;
-    for (let slot = this.#hash(bucket, source, target) & mask; ; slot = (slot + 1) & mask) {
-      const row = this.#slots[slot]!;
-      if (row < 0) return this.#insert(slot, bucket, source, target);
-      if (this.source[row] === source && this.target[row] === target && this.bucket[row] === bucket >>> 0) return row;
-    }
+    const slot = this.#slotOf(bucket, source, target);
+    const row = this.#slots[slot]!;
+    return row < 0 ? this.#insert(slot, bucket, source, target) : row;
   }
 
   /** Returns the row of an edge, or -1. */
   find(bucket: number, source: number, target: number): number {
-    const mask = this.#slots.length - 1;
-    for (let slot = this.#hash(bucket, source, target) & mask; ; slot = (slot + 1) & mask) {
-      const row = this.#slots[slot]!;
-      if (row < 0) return -1;
-      if (this.source[row] === source && this.target[row] === target && this.bucket[row] === bucket >>> 0) return row;
-    }
+    return this.#slots[this.#slotOf(bucket, source, target)]!;
   }
 
   add(row: number, connections: number, bytes: number, first: number, last: number): void {
@@ -128,8 +121,15 @@ export class Edges {
     return place;
   }
 
-  #hash(bucket: number, source: number, target: number): number {
-    return finish(Math.imul(source, 0x9e3779b1) ^ Math.imul(bucket, 0x85ebca6b) ^ finish(target ^ this.#seed));
+  /** Returns the slot of an edge, or the free slot for a new edge. */
+  #slotOf(bucket: number, source: number, target: number): number {
+    const mask = this.#slots.length - 1;
+    const hash = finish(Math.imul(source, 0x9e3779b1) ^ Math.imul(bucket, 0x85ebca6b) ^ finish(target ^ this.#seed));
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const row = this.#slots[slot]!;
+      if (row < 0) return slot;
+      if (this.source[row] === source && this.target[row] === target && this.bucket[row] === bucket >>> 0) return slot;
+    }
   }
 
   #insert(slot: number, bucket: number, source: number, target: number): number {
@@ -145,25 +145,13 @@ export class Edges {
   }
 
   #grow(): void {
-    const room = this.#slots.length;
-    this.bucket = copied(this.bucket, new Uint32Array(room));
-    this.source = copied(this.source, new Uint32Array(room));
-    this.target = copied(this.target, new Uint32Array(room));
-    this.connections = copied(this.connections, new Float64Array(room));
-    this.bytes = copied(this.bytes, new Float64Array(room));
-    this.first = copied(this.first, new Float64Array(room));
-    this.last = copied(this.last, new Float64Array(room));
-    this.portCount = copied(this.portCount, new Uint8Array(room));
-    this.ports = copied(this.ports, new Uint16Array(maxPorts * room));
-    this.protocolCount = copied(this.protocolCount, new Uint8Array(room));
-    this.protocols = copied(this.protocols, new Uint32Array(maxProtocols * room));
-    const slots = new Int32Array(2 * room).fill(-1);
-    const mask = slots.length - 1;
-    for (let row = 0; row < this.count; row++) {
-      let slot = this.#hash(this.bucket[row]!, this.source[row]!, this.target[row]!) & mask;
-      while (slots[slot]! >= 0) slot = (slot + 1) & mask;
-      slots[slot] = row;
-    }
-    this.#slots = slots;
+    for (const name of ['bucket', 'source', 'target', 'protocols'] as const) this[name] = grown(this[name]);
+    for (const name of ['connections', 'bytes', 'first', 'last'] as const) this[name] = grown(this[name]);
+    for (const name of ['portCount', 'protocolCount'] as const) this[name] = grown(this[name]);
+    this.ports = grown(this.ports);
+    this.#slots = grown(this.#slots).fill(-1);
+    const { bucket, source, target } = this;
+    for (let row = 0; row < this.count; row++)
+      this.#slots[this.#slotOf(bucket[row]!, source[row]!, target[row]!)] = row;
   }
 }

@@ -1,4 +1,5 @@
 import { printAddress, printIpv4 } from '../../net/ip.ts';
+import { freed, grown } from '../../sketch/grown.ts';
 import { finish } from '../../sketch/hash.ts';
 
 /**
@@ -37,21 +38,11 @@ export class Nodes {
 
   /** Returns the number of the block; a new block gets a new number. */
   add(w0: number, w1: number, w2: number, w3: number, prefix: number, home: number): number {
-    const mask = this.#slots.length - 1;
-    for (let slot = hashBlock(w0, w1, w2, w3, prefix, this.#seed) & mask; ; slot = (slot + 1) & mask) {
-      const node = this.#slots[slot]!;
-      if (node < 0) return this.#insert(slot, w0, w1, w2, w3, prefix, home);
-      if (
-        this.w3[node] === w3 >>> 0 &&
-        this.prefix[node] === prefix &&
-        this.w2[node] === w2 >>> 0 &&
-        this.w1[node] === w1 >>> 0 &&
-        this.w0[node] === w0 >>> 0
-      ) {
-        this.home[node]! |= home;
-        return node;
-      }
-    }
+    const slot = this.#slotOf(w0, w1, w2, w3, prefix);
+    const node = this.#slots[slot]!;
+    if (node < 0) return this.#insert(slot, w0, w1, w2, w3, prefix, home);
+    this.home[node]! |= home;
+    return node;
   }
 
   /** Adds a block of another list. */
@@ -68,23 +59,30 @@ export class Nodes {
 
   /** Returns whether a block of another list is in this list. */
   has(from: Blocks, node: number): boolean {
-    const w0 = from.w0[node]!;
-    const w1 = from.w1[node]!;
-    const w2 = from.w2[node]!;
-    const w3 = from.w3[node]!;
-    const prefix = from.prefix[node]!;
-    const mask = this.#slots.length - 1;
-    for (let slot = hashBlock(w0, w1, w2, w3, prefix, this.#seed) & mask; ; slot = (slot + 1) & mask) {
-      const known = this.#slots[slot]!;
-      if (known < 0) return false;
-      if (this.prefix[known] === prefix && compareBlocks(this, known, from, node) === 0) return true;
-    }
+    const slot = this.#slotOf(from.w0[node]!, from.w1[node]!, from.w2[node]!, from.w3[node]!, from.prefix[node]!);
+    return this.#slots[slot]! >= 0;
   }
 
   /** Releases the memory immediately. The object must not be used afterwards. */
   release(): void {
-    for (const { buffer } of [this.w0, this.w1, this.w2, this.w3, this.prefix, this.home, this.#slots])
-      buffer.transfer(0);
+    for (const array of [this.w0, this.w1, this.w2, this.w3, this.prefix, this.home, this.#slots]) freed(array);
+  }
+
+  /** Returns the slot of a block, or the free slot for a new block. */
+  #slotOf(w0: number, w1: number, w2: number, w3: number, prefix: number): number {
+    const mask = this.#slots.length - 1;
+    for (let slot = hashBlock(w0, w1, w2, w3, prefix, this.#seed) & mask; ; slot = (slot + 1) & mask) {
+      const node = this.#slots[slot]!;
+      if (
+        node < 0 ||
+        (this.w3[node] === w3 >>> 0 &&
+          this.prefix[node] === prefix &&
+          this.w2[node] === w2 >>> 0 &&
+          this.w1[node] === w1 >>> 0 &&
+          this.w0[node] === w0 >>> 0)
+      )
+        return slot;
+    }
   }
 
   #insert(slot: number, w0: number, w1: number, w2: number, w3: number, prefix: number, home: number) {
@@ -101,23 +99,13 @@ export class Nodes {
   }
 
   #grow(): void {
-    const room = this.#slots.length;
-    this.w0 = copied(this.w0, new Uint32Array(room));
-    this.w1 = copied(this.w1, new Uint32Array(room));
-    this.w2 = copied(this.w2, new Uint32Array(room));
-    this.w3 = copied(this.w3, new Uint32Array(room));
-    this.prefix = copied(this.prefix, new Uint8Array(room));
-    this.home = copied(this.home, new Uint8Array(room));
-    const slots = new Int32Array(2 * room).fill(-1);
-    const mask = slots.length - 1;
-    for (let node = 0; node < this.count; node++) {
-      let slot =
-        hashBlock(this.w0[node]!, this.w1[node]!, this.w2[node]!, this.w3[node]!, this.prefix[node]!, this.#seed) &
-        mask;
-      while (slots[slot]! >= 0) slot = (slot + 1) & mask;
-      slots[slot] = node;
-    }
-    this.#slots = slots;
+    for (const name of ['w0', 'w1', 'w2', 'w3'] as const) this[name] = grown(this[name]);
+    this.prefix = grown(this.prefix);
+    this.home = grown(this.home);
+    this.#slots = grown(this.#slots).fill(-1);
+    const { w0, w1, w2, w3, prefix } = this;
+    for (let node = 0; node < this.count; node++)
+      this.#slots[this.#slotOf(w0[node]!, w1[node]!, w2[node]!, w3[node]!, prefix[node]!)] = node;
   }
 }
 
@@ -207,10 +195,4 @@ export function printBlock(blocks: Blocks, node: number): string {
   bytes.setUint32(12, blocks.w3[node]!);
   const text = printAddress(new Uint8Array(bytes.buffer));
   return prefix === 128 ? text : `${text}/${prefix}`;
-}
-
-/** Copies the values of a column to a larger array. */
-export function copied<A extends Uint32Array | Uint8Array | Uint16Array | Float64Array>(from: A, to: A): A {
-  to.set(from);
-  return to;
 }
