@@ -35,6 +35,8 @@ export class Segment implements Blocks {
   readonly w1: Uint32Array;
   readonly w2: Uint32Array;
   readonly w3: Uint32Array;
+  /** Where each name of a protocol starts, in bytes from the start of the texts. */
+  readonly textStart: Uint32Array;
   readonly ports: Uint16Array;
   readonly prefix: Uint8Array;
   readonly home: Uint8Array;
@@ -76,10 +78,11 @@ export class Segment implements Blocks {
     this.w1 = u32(nodes);
     this.w2 = u32(nodes);
     this.w3 = u32(nodes);
-    const textStart = u32(texts + 1);
+    this.textStart = u32(texts + 1);
     this.ports = u16(ports);
     this.prefix = u8(nodes);
     this.home = u8(nodes);
+    const { textStart } = this;
     const textBytes = u8(textStart[texts]!);
     const utf8 = Buffer.from(textBytes.buffer as ArrayBuffer, textBytes.byteOffset, textBytes.length);
     this.texts = Array.from({ length: texts }, (_, i) => utf8.toString('utf8', textStart[i]!, textStart[i + 1]!));
@@ -200,54 +203,41 @@ function encode(edges: Edges, order: Uint32Array, byAddress: Uint32Array): Uint8
   const words = headerWords + 5 * rows + 2 + protocols + 4 * used.length + texts.length + 1;
   const size = 32 * rows + 4 * words + 2 * ports + 2 * used.length + textBytes;
   const out = new Uint8Array(size);
-  const { buffer } = out;
-  const { f64, u32, u16, u8 } = arraysIn(buffer, 0);
   const least = edges.bucket[order[0]!]!;
   const greatest = edges.bucket[order[rows - 1]!]!;
-  u32(headerWords).set([formatVersion, rows, used.length, texts.length, ports, protocols, least, greatest]);
-  const connections = f64(rows);
-  const bytes = f64(rows);
-  const first = f64(rows);
-  const last = f64(rows);
-  const bucket = u32(rows);
-  const source = u32(rows);
-  const target = u32(rows);
-  const portStart = u32(rows + 1);
-  const protocolStart = u32(rows + 1);
-  const protocolList = u32(protocols);
-  const columns = [u32(used.length), u32(used.length), u32(used.length), u32(used.length)] as const;
-  const textStart = u32(texts.length + 1);
-  const portList = u16(ports);
-  const prefix = u8(used.length);
-  const home = u8(used.length);
+  const header = [formatVersion, rows, used.length, texts.length, ports, protocols, least, greatest];
+  new Uint32Array(out.buffer, 0, headerWords).set(header);
+  // The columns are views of `out`, and are filled below.
+  const segment = new Segment(out);
   let port = 0;
   let protocol = 0;
   for (let i = 0; i < rows; i++) {
     const row = order[i]!;
-    connections[i] = edges.connections[row]!;
-    bytes[i] = edges.bytes[row]!;
-    first[i] = edges.first[row]!;
-    last[i] = edges.last[row]!;
-    bucket[i] = edges.bucket[row]!;
-    source[i] = nodePlace[edges.source[row]!]!;
-    target[i] = nodePlace[edges.target[row]!]!;
-    for (let k = 0; k < edges.portCount[row]!; k++) portList[port++] = edges.ports[row * maxPorts + k]!;
+    segment.connections[i] = edges.connections[row]!;
+    segment.bytes[i] = edges.bytes[row]!;
+    segment.first[i] = edges.first[row]!;
+    segment.last[i] = edges.last[row]!;
+    segment.bucket[i] = edges.bucket[row]!;
+    segment.source[i] = nodePlace[edges.source[row]!]!;
+    segment.target[i] = nodePlace[edges.target[row]!]!;
+    for (let k = 0; k < edges.portCount[row]!; k++) segment.ports[port++] = edges.ports[row * maxPorts + k]!;
     for (let k = 0; k < edges.protocolCount[row]!; k++)
-      protocolList[protocol++] = textPlace[edges.protocols[row * maxProtocols + k]!]!;
-    portStart[i + 1] = port;
-    protocolStart[i + 1] = protocol;
+      segment.protocols[protocol++] = textPlace[edges.protocols[row * maxProtocols + k]!]!;
+    segment.portStart[i + 1] = port;
+    segment.protocolStart[i + 1] = protocol;
   }
   for (let i = 0; i < used.length; i++) {
     const node = used[i]!;
-    columns[0][i] = nodes.w0[node]!;
-    columns[1][i] = nodes.w1[node]!;
-    columns[2][i] = nodes.w2[node]!;
-    columns[3][i] = nodes.w3[node]!;
-    prefix[i] = nodes.prefix[node]!;
-    home[i] = nodes.home[node]!;
+    segment.w0[i] = nodes.w0[node]!;
+    segment.w1[i] = nodes.w1[node]!;
+    segment.w2[i] = nodes.w2[node]!;
+    segment.w3[i] = nodes.w3[node]!;
+    segment.prefix[i] = nodes.prefix[node]!;
+    segment.home[i] = nodes.home[node]!;
   }
+  const { textStart } = segment;
   for (const [i, text] of texts.entries()) {
-    u8(text.length).set(text);
+    out.set(text, size - textBytes + textStart[i]!);
     textStart[i + 1] = textStart[i]! + text.length;
   }
   return out;
