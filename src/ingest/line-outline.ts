@@ -1,16 +1,8 @@
 import { isObject, type JsonObject } from './fields.ts';
+import { closeBrace, colon, comma, openBrace, quote, skipBlank, valueEnd } from './json-bytes.ts';
 
 const maxValues = 128;
 const maxDepth = 4;
-
-const quote = 34;
-const comma = 44;
-const colon = 58;
-const openBracket = 91;
-const backslash = 92;
-const closeBracket = 93;
-const openBrace = 123;
-const closeBrace = 125;
 
 /**
  * The positions of a line's values, found by iterating over the record that JSON.parse returned. Names in the
@@ -50,7 +42,7 @@ export class LineOutline {
       } else {
         const end = valueEnd(this.#bytes, this.#at, this.#end);
         this.places.push(this.#at, end);
-        this.#at = skipBlank(this.#bytes, end);
+        this.#at = skipBlank(this.#bytes, end, this.#end);
         this.paths.push(`${path}\n${name}`);
       }
     }
@@ -60,7 +52,7 @@ export class LineOutline {
   /** Consumes a byte and the white space after it; returns false if the next byte differs. */
   #is(byte: number): boolean {
     if (this.#bytes[this.#at] !== byte) return false;
-    this.#at = skipBlank(this.#bytes, this.#at + 1);
+    this.#at = skipBlank(this.#bytes, this.#at + 1, this.#end);
     return true;
   }
 
@@ -73,28 +65,4 @@ export class LineOutline {
     this.#at += name.length + 1;
     return this.#is(quote);
   }
-}
-
-/** Returns the position of the next byte that is not white space of JSON (RFC 8259, section 2). */
-function skipBlank(bytes: Buffer, start: number): number {
-  let at = start;
-  for (let byte = bytes[at]; byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13); ) byte = bytes[++at];
-  return at;
-}
-
-/** Returns the end of the text, array or word that starts here. */
-function valueEnd(bytes: Buffer, start: number, end: number): number {
-  let depth = 0;
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at] as number;
-    if (byte === quote) {
-      for (at++; at < end && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++;
-      if (depth === 0) return at + 1;
-    } else if (byte === openBracket || byte === openBrace) depth++;
-    else if (byte === closeBracket || byte === closeBrace) {
-      if (depth === 0) return at;
-      if (--depth === 0) return at + 1;
-    } else if (depth === 0 && (byte === comma || byte <= 32)) return at;
-  }
-  return end;
 }

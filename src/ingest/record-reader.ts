@@ -5,6 +5,7 @@ import type { TsvHeader } from '../events/tsv-headers.ts';
 import { limits } from '../limits.ts';
 import { readEcs } from './ecs.ts';
 import { isObject, isoTime, type JsonObject, zeekTime } from './fields.ts';
+import { closeBrace, nestsTooDeep, openBrace } from './json-bytes.ts';
 import type { LineValues } from './line-values.ts';
 import { readNative } from './native.ts';
 import type { EnvelopeContext, ParseContext } from './parse-context.ts';
@@ -12,7 +13,6 @@ import { planOf } from './plans.ts';
 import { type Plan, RecordFields } from './record-fields.ts';
 import { named, Rejection, reject } from './rejection.ts';
 import { ShapeParser } from './shape-parser.ts';
-import { nestsTooDeep } from './split.ts';
 import { readSuricata } from './suricata.ts';
 import { senderOf, withoutAdded, wrappedText, wrapperOf } from './wrapped.ts';
 import { readZeek } from './zeek.ts';
@@ -33,9 +33,6 @@ export interface Expected {
   /** Headers of Zeek TSV from earlier bodies. */
   readonly headers?: readonly TsvHeader[] | undefined;
 }
-
-const openBrace = 123;
-const closeBrace = 125;
 
 /** Shapes of sensors' lines. This thread learns them across bodies. */
 const shaped = new ShapeParser();

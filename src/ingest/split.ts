@@ -1,30 +1,55 @@
-import { limits } from '../limits.ts';
+import {
+  carriageReturn,
+  closeBracket,
+  comma,
+  elementEnd,
+  isBlank,
+  newline,
+  openBracket,
+  skipBlank,
+} from './json-bytes.ts';
 
 /** Called with the bytes of one record, `[start, end)`, and the number of its line or element, from 1. */
 export type Visit = (start: number, end: number, line: number) => void;
-
-const newline = 10;
-const carriageReturn = 13;
 
 /** Returns the start of the text, after a byte order mark if present. */
 export function textStart(bytes: Buffer): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
-/** Visits every line that is not blank, without leading white space. The last line needs no newline. */
-export function eachLine(bytes: Buffer, visit: Visit): void {
-  let line = 0;
-  for (let from = textStart(bytes); from < bytes.length; ) {
-    const found = bytes.indexOf(newline, from);
-    const next = found < 0 ? bytes.length : found;
-    line++;
-    let start = from;
-    let end = next;
-    if (end > start && bytes[end - 1] === carriageReturn) end--;
-    while (start < end && isBlank(bytes[start])) start++;
-    if (start < end) visit(start, end, line);
-    from = next + 1;
+/** The lines of a body, without leading white space and trailing carriage returns. The last line needs no newline. */
+export class Lines {
+  readonly #bytes: Buffer;
+  #next: number;
+  /** Number of the line, from 1. */
+  number = 0;
+  start = 0;
+  end = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#next = textStart(bytes);
   }
+
+  /** Moves to the next line; returns false after the last line. */
+  next(): boolean {
+    const bytes = this.#bytes;
+    if (this.#next >= bytes.length) return false;
+    const found = bytes.indexOf(newline, this.#next);
+    this.start = this.#next;
+    this.end = found < 0 ? bytes.length : found;
+    this.#next = this.end + 1;
+    this.number++;
+    if (this.end > this.start && bytes[this.end - 1] === carriageReturn) this.end--;
+    this.start = skipBlank(bytes, this.start, this.end);
+    return true;
+  }
+}
+
+/** Visits every line that is not blank. */
+export function eachLine(bytes: Buffer, visit: Visit): void {
+  const lines = new Lines(bytes);
+  while (lines.next()) if (lines.start < lines.end) visit(lines.start, lines.end, lines.number);
 }
 
 /**
@@ -33,89 +58,30 @@ export function eachLine(bytes: Buffer, visit: Visit): void {
  * alone. A missing element, as after a trailing comma or in an unclosed array, is visited as an empty range.
  */
 export function eachValue(bytes: Buffer, visit: Visit): void {
-  let at = skipBlank(bytes, textStart(bytes));
+  const { length } = bytes;
+  let at = skipBlank(bytes, textStart(bytes), length);
   const inArray = bytes[at] === openBracket;
-  if (inArray) at = skipBlank(bytes, at + 1);
+  if (inArray) at = skipBlank(bytes, at + 1, length);
   let element = 1;
   let closed = !inArray;
   let wanted = false;
-  for (; at < bytes.length; element++) {
+  for (; at < length; element++) {
     if (inArray && bytes[at] === closeBracket && !wanted) {
       closed = true;
-      at = skipBlank(bytes, at + 1);
-      if (at < bytes.length) visit(at, bytes.length, element);
+      at = skipBlank(bytes, at + 1, length);
+      if (at < length) visit(at, length, element);
       break;
     }
-    const end = inArray && bytes[at] === closeBracket ? at : valueEnd(bytes, at, inArray);
+    const end = inArray && bytes[at] === closeBracket ? at : elementEnd(bytes, at, inArray);
     visit(at, trimEnd(bytes, at, end), element);
-    at = skipBlank(bytes, end);
+    at = skipBlank(bytes, end, length);
     wanted = inArray && bytes[at] === comma;
-    if (wanted) at = skipBlank(bytes, at + 1);
+    if (wanted) at = skipBlank(bytes, at + 1, length);
   }
-  if (!closed) visit(bytes.length, bytes.length, element);
-}
-
-/**
- * Returns whether brackets and braces of one record are nested too deeply, without parsing the record. Counting
- * stops above the limit.
- */
-export function nestsTooDeep(bytes: Buffer, start: number, end: number): boolean {
-  let depth = 0;
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at];
-    if (byte === quote) at = stringEnd(bytes, at, end) - 1;
-    else if (byte === openBrace || byte === openBracket) {
-      if (++depth > limits.maxNesting) return true;
-    } else if (byte === closeBrace || byte === closeBracket) depth--;
-  }
-  return false;
-}
-
-const quote = 34;
-const comma = 44;
-const openBracket = 91;
-const backslash = 92;
-const closeBracket = 93;
-const openBrace = 123;
-const closeBrace = 125;
-
-function isBlank(byte: number | undefined): boolean {
-  return byte === 32 || byte === 9 || byte === carriageReturn || byte === newline;
-}
-
-function skipBlank(bytes: Buffer, at: number): number {
-  while (at < bytes.length && isBlank(bytes[at])) at++;
-  return at;
+  if (!closed) visit(length, length, element);
 }
 
 function trimEnd(bytes: Buffer, start: number, end: number): number {
   while (end > start && isBlank(bytes[end - 1])) end--;
-  return end;
-}
-
-/**
- * Returns the end of the value that starts here: after the value's outermost closing brace, or before a comma
- * or bracket outside the value.
- */
-function valueEnd(bytes: Buffer, start: number, inArray: boolean): number {
-  let depth = 0;
-  for (let at = start; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === quote) at = stringEnd(bytes, at, bytes.length) - 1;
-    else if (byte === openBrace || byte === openBracket) depth++;
-    else if (byte === closeBrace || byte === closeBracket) {
-      if (depth === 0) return inArray && byte === closeBracket && at > start ? at : at + 1;
-      if (--depth === 0 && !inArray) return at + 1;
-    } else if (depth === 0 && inArray && byte === comma) return at;
-  }
-  return bytes.length;
-}
-
-/** Returns the position after the closing quote of the string that starts here. */
-function stringEnd(bytes: Buffer, open: number, end: number): number {
-  for (let at = open + 1; at < end; at++) {
-    if (bytes[at] === backslash) at++;
-    else if (bytes[at] === quote) return at + 1;
-  }
   return end;
 }

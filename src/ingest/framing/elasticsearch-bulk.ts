@@ -5,8 +5,9 @@ import { shippedId } from '../../events/scoped-id.ts';
 import { limits } from '../../limits.ts';
 import { isObject } from '../fields.ts';
 import type { Envelope, ItemOutcome, ItemReader } from '../item-reader.ts';
+import { comma } from '../json-bytes.ts';
 import type { Rejection } from '../rejection.ts';
-import { textStart } from '../split.ts';
+import { Lines } from '../split.ts';
 import type { BulkFraming, BulkItems } from './framing.ts';
 
 /** JSON texts separated by commas, as bytes, and the end position of each text. */
@@ -45,8 +46,6 @@ class AnswerBytes {
     this.#bytes = larger;
   }
 }
-
-const comma = 44;
 
 /** The action for the document on the following line. */
 interface Action extends BulkSubject {
@@ -93,38 +92,6 @@ function tooManyItems(): ServiceError {
     max_items: limits.maxBulkItems,
   });
 }
-
-/** The lines of a body, without leading white space and trailing carriage returns. */
-class Lines {
-  readonly #bytes: Buffer;
-  #next: number;
-  number = 0;
-  start = 0;
-  end = 0;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-    this.#next = textStart(bytes);
-  }
-
-  /** Moves to the next line; returns false after the last line. */
-  next(): boolean {
-    const bytes = this.#bytes;
-    if (this.#next >= bytes.length) return false;
-    const found = bytes.indexOf(newline, this.#next);
-    this.start = this.#next;
-    this.end = found < 0 ? bytes.length : found;
-    this.#next = this.end + 1;
-    this.number++;
-    if (this.end > this.start && bytes[this.end - 1] === carriageReturn) this.end--;
-    while (this.start < this.end && isBlank(bytes[this.start])) this.start++;
-    return true;
-  }
-}
-
-const newline = 10;
-const carriageReturn = 13;
-const isBlank = (byte: number | undefined) => byte === 32 || byte === 9 || byte === carriageReturn;
 
 function readAction(bytes: Buffer, { start, end, number }: Lines, options: BulkFraming): Action {
   if (end - start > limits.maxBulkActionBytes)

@@ -1,3 +1,4 @@
+import { skipBlank } from '../json-bytes.ts';
 import { reject } from '../rejection.ts';
 
 export const quote = 34;
@@ -47,10 +48,8 @@ export class JsonCursor {
   /** Returns the first byte of the next value; undefined at the end. */
   peek(): number | undefined {
     const bytes = this.#bytes;
-    let at = this.at;
-    while (at < bytes.length && isBlank(bytes[at] as number)) at++;
-    this.at = at;
-    return bytes[at];
+    this.at = skipBlank(bytes, this.at, bytes.length);
+    return bytes[this.at];
   }
 
   /** Enters an object; returns false, without moving, if the next value is not an object. */
@@ -178,10 +177,6 @@ export class JsonCursor {
     if (at === start) reject('json', at === bytes.length ? 'is truncated' : 'is missing a value');
     this.at = at;
   }
-}
-
-function isBlank(byte: number): boolean {
-  return byte === 32 || byte === 10 || byte === 13 || byte === 9;
 }
 
 /** Bytes of numbers, `true`, `false` and `null`. */

@@ -2,6 +2,7 @@ import { shippedId } from '../../events/scoped-id.ts';
 import { limits } from '../../limits.ts';
 import type { JsonObject } from '../fields.ts';
 import type { ItemReader } from '../item-reader.ts';
+import { openBrace, tab } from '../json-bytes.ts';
 import type { EnvelopeContext } from '../parse-context.ts';
 
 // A log record of OpenTelemetry is an envelope. The sensor's record is the first of these parts:
@@ -128,9 +129,7 @@ export function recordStart(bytes: Buffer, start: number, end: number): number {
   return bytes[at] === openBrace || bytes[at] === hash || bytes.subarray(at, end).includes(tab) ? at : -1;
 }
 
-const tab = 9;
 const hash = 35;
-const openBrace = 123;
 
 export const isRecordText = (text: string): boolean => /^[\0- ]*(?:[{#]|[^\0- ][^\t]*\t)/.test(text);
 

@@ -1,3 +1,5 @@
+import { closeBrace, colon, comma, quote, skipBlank, stringEnd, valueEnd } from '../json-bytes.ts';
+
 /**
  * Positions of the members of one event envelope in Splunk's form: `{"time": …, "host": …, "fields": {…},
  * "event": …}`. Positions are in the body; a start of -1 means that the member is missing. If two members have
@@ -72,55 +74,8 @@ export interface Span {
   end: number;
 }
 
-const quote = 34;
-const comma = 44;
-const colon = 58;
-const openBracket = 91;
-const backslash = 92;
-const closeBracket = 93;
-const openBrace = 123;
-const closeBrace = 125;
-
 /** Returns whether these ASCII characters are at `start`. */
 export function says(bytes: Buffer, start: number, characters: string): boolean {
   for (let at = 0; at < characters.length; at++) if (bytes[start + at] !== characters.charCodeAt(at)) return false;
   return true;
-}
-
-const isBlank = (byte: number | undefined): boolean => byte === 32 || byte === 9 || byte === 10 || byte === 13;
-
-export function skipBlank(bytes: Buffer, start: number, limit: number): number {
-  let at = start;
-  while (at < limit && isBlank(bytes[at])) at++;
-  return at;
-}
-
-/** Returns the end of the value that starts here; `limit` if the value does not end before `limit`. */
-export function valueEnd(bytes: Buffer, start: number, limit: number): number {
-  const first = bytes[start];
-  if (first === quote) return stringEnd(bytes, start, limit);
-  let at = start;
-  if (first !== openBrace && first !== openBracket) {
-    while (at < limit && !endsLiteral(bytes[at])) at++;
-    return at;
-  }
-  for (let depth = 0; at < limit; at++) {
-    const byte = bytes[at];
-    if (byte === quote) at = stringEnd(bytes, at, limit) - 1;
-    else if (byte === openBrace || byte === openBracket) depth++;
-    else if ((byte === closeBrace || byte === closeBracket) && --depth === 0) return at + 1;
-  }
-  return limit;
-}
-
-const endsLiteral = (byte: number | undefined): boolean =>
-  byte === comma || byte === closeBrace || byte === closeBracket || byte === quote || isBlank(byte);
-
-/** Returns the position after the closing quote of the string that starts here. */
-function stringEnd(bytes: Buffer, open: number, limit: number): number {
-  for (let at = open + 1; at < limit; at++) {
-    if (bytes[at] === backslash) at++;
-    else if (bytes[at] === quote) return at + 1;
-  }
-  return limit;
 }

@@ -3,12 +3,13 @@ import { invalidField } from '../../errors.ts';
 import { maxTime } from '../../events/format/columns.ts';
 import { limits } from '../../limits.ts';
 import type { ItemReader } from '../item-reader.ts';
+import { closeBracket, comma, newline, openBrace, openBracket, quote, skipBlank, valueEnd } from '../json-bytes.ts';
 import type { EnvelopeContext } from '../parse-context.ts';
 import { named, Rejection, reject } from '../rejection.ts';
 import { eachLine, eachValue, textStart } from '../split.ts';
 import { epochMillis } from '../time.ts';
 import type { SplunkFraming } from './framing.ts';
-import { type Span, SplunkEnvelope, says, skipBlank, valueEnd } from './splunk-envelope.ts';
+import { type Span, SplunkEnvelope, says } from './splunk-envelope.ts';
 
 /**
  * Reads the events of Splunk's HTTP Event Collector: envelopes in sequence, optionally separated by white
@@ -54,13 +55,6 @@ export function splunkEvent(bytes: Buffer, items: ItemReader, { host }: SplunkFr
   if (isOpen) items.refuse('envelope', 'is in an array without a closing bracket');
   if (items.count === 0) throw invalidField(noData.field, noData.reason);
 }
-
-const comma = 44;
-const newline = 10;
-const quote = 34;
-const openBracket = 91;
-const closeBracket = 93;
-const openBrace = 123;
 
 function nextLine(bytes: Buffer, at: number): number {
   const found = bytes.indexOf(newline, at);
