@@ -35,8 +35,6 @@ const eveUrl = made.fullUrl(nestedPath('http.hostname'), eveUri);
 const ecsUri = firstOf(nestedPath('url.original'), nestedPath('url.full'), nestedPath('url.path'));
 const ecsUrl = firstOf(nestedPath('url.full'), made.fullUrl(nestedPath('url.domain'), ecsUri));
 
-const ecsFlags = nestedPath('dns.header_flags');
-
 const zeekQuery = zeekPath('query');
 const eveQuery = firstOf(nestedPath('dns.queries.rrname'), nestedPath('dns.query.rrname'), nestedPath('dns.rrname'));
 const firstEveQuery: Accessor = (record) => {
@@ -58,6 +56,36 @@ const ofUri = (make: (read: Accessor) => Accessor): Places => ({
   'ecs.http': make(ecsUri),
 });
 
+/** Flags in the header of a DNS message, and the attributes of DNS events with the same meaning. */
+const headerFlags = [
+  ['AA', 'authoritative'],
+  ['TC', 'truncated'],
+  ['RD', 'recursion_desired'],
+  ['RA', 'recursion_available'],
+] as const;
+
+const setFlags = (read: (flag: string, attribute: string) => Accessor): Accessor =>
+  made.flags(Object.fromEntries(headerFlags.map(([flag, attribute]) => [flag, read(flag, attribute)])));
+
+/**
+ * Reads fields from a table. Each line has the names of a field, a bar, and its places: a kind or family, a colon, and
+ * one or more paths separated by commas.
+ */
+function plain(table: string): Alias[] {
+  return table
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [names = '', places = ''] = line.trim().split(' | ');
+      return { names, at: Object.fromEntries(places.split(' ').map(placeOf)) };
+    });
+}
+
+function placeOf(text: string): [kind: string, place: string | readonly string[]] {
+  const [kind = '', paths = ''] = text.split(':');
+  return [kind, paths.includes(',') ? paths.split(',') : paths];
+}
+
 /**
  * All fields with several names, and their locations. For other fields, rules use the sensor's own name. A field may
  * have several values, any of which may match. `c-uri` is the URL without a host, as in sensor records, and the URL
@@ -65,6 +93,10 @@ const ofUri = (make: (read: Accessor) => Accessor): Places => ({
  */
 export const aliases: readonly Alias[] = [
   // Addresses and ports
+  ...plain(`
+    source.mac src_mac orig_l2_addr | zeek.conn:orig_l2_addr suricata:ether.src_mac,ether.src_macs candor:src_mac
+    destination.mac dst_mac resp_l2_addr | zeek.conn:resp_l2_addr suricata:ether.dest_mac,ether.dest_macs candor:dst_mac
+  `),
   {
     names: 'source.ip src_ip src sourceip source_ip client.ip c-ip id.orig_h id_orig_h srcip',
     at: {
@@ -112,58 +144,26 @@ export const aliases: readonly Alias[] = [
       ecs: ['destination.port', 'server.port'],
     },
   },
-  {
-    names: 'source.mac src_mac orig_l2_addr',
-    at: { 'zeek.conn': 'orig_l2_addr', suricata: ['ether.src_mac', 'ether.src_macs'], candor: 'src_mac' },
-  },
-  {
-    names: 'destination.mac dst_mac resp_l2_addr',
-    at: { 'zeek.conn': 'resp_l2_addr', suricata: ['ether.dest_mac', 'ether.dest_macs'], candor: 'dst_mac' },
-  },
   // Flows
-  {
-    names: 'source.bytes src_bytes bytes_out sent_bytes orig_ip_bytes',
-    at: {
-      'zeek.conn': 'orig_ip_bytes',
-      suricata: 'flow.bytes_toserver',
-      'candor.network_event': 'src_bytes',
-    },
-  },
-  {
-    names: 'destination.bytes dst_bytes bytes_in received_bytes resp_ip_bytes',
-    at: {
-      'zeek.conn': 'resp_ip_bytes',
-      suricata: 'flow.bytes_toclient',
-      'candor.network_event': 'dst_bytes',
-    },
-  },
-  {
-    names: 'src_payload_bytes orig_bytes',
-    at: { 'zeek.conn': 'orig_bytes', 'candor.network_event': 'src_payload_bytes' },
-  },
-  {
-    names: 'dst_payload_bytes resp_bytes',
-    at: { 'zeek.conn': 'resp_bytes', 'candor.network_event': 'dst_payload_bytes' },
-  },
-  {
-    names: 'source.packets src_packets orig_pkts',
-    at: { 'zeek.conn': 'orig_pkts', suricata: 'flow.pkts_toserver', 'candor.network_event': 'src_packets' },
-  },
-  {
-    names: 'destination.packets dst_packets resp_pkts',
-    at: { 'zeek.conn': 'resp_pkts', suricata: 'flow.pkts_toclient', 'candor.network_event': 'dst_packets' },
-  },
-  { names: 'missed_bytes', at: { 'zeek.conn': 'missed_bytes', 'candor.network_event': 'missed_bytes' } },
-  {
-    names: 'network.transport protocol proto transport',
-    at: {
-      'zeek.conn': 'proto',
-      'zeek.dns': 'proto',
-      'zeek.notice': 'proto',
-      suricata: 'proto',
-      candor: 'transport',
-    },
-  },
+  ...plain(`
+    source.bytes src_bytes bytes_out sent_bytes orig_ip_bytes | zeek.conn:orig_ip_bytes suricata:flow.bytes_toserver candor.network_event:src_bytes
+    destination.bytes dst_bytes bytes_in received_bytes resp_ip_bytes | zeek.conn:resp_ip_bytes suricata:flow.bytes_toclient candor.network_event:dst_bytes
+    src_payload_bytes orig_bytes | zeek.conn:orig_bytes candor.network_event:src_payload_bytes
+    dst_payload_bytes resp_bytes | zeek.conn:resp_bytes candor.network_event:dst_payload_bytes
+    source.packets src_packets orig_pkts | zeek.conn:orig_pkts suricata:flow.pkts_toserver candor.network_event:src_packets
+    destination.packets dst_packets resp_pkts | zeek.conn:resp_pkts suricata:flow.pkts_toclient candor.network_event:dst_packets
+    missed_bytes | zeek.conn:missed_bytes candor.network_event:missed_bytes
+    network.transport protocol proto transport | zeek.conn:proto zeek.dns:proto zeek.notice:proto suricata:proto candor:transport
+    network.state conn_state | zeek.conn:conn_state suricata:flow.state candor.network_event:conn_state
+    network.history history | zeek.conn:history suricata:tcp.tcp_flags candor.network_event:history
+    network.community_id community_id | zeek:community_id suricata:community_id candor:community_id
+    network.direction direction | candor.network_event:direction
+    network.vlan.id vlan | zeek.conn:vlan suricata:vlan candor.network_event:vlan
+    @timestamp timestamp event.start eventtime _time | zeek:ts suricata:timestamp candor:timestamp
+    connection_id uid flow_id event.id | zeek:uid suricata:flow_id candor:connection_id ecs:zeek.session_id,flow.id,event.id
+    observer.name sensor | zeek:_system_name,_node_name suricata:host candor:sensor
+    event.action action | suricata.alert:alert.action suricata.flow:flow.action
+  `),
   {
     names: 'network.protocol app_protocol app_proto application service',
     at: {
@@ -171,23 +171,6 @@ export const aliases: readonly Alias[] = [
       suricata: 'app_proto',
       'candor.network_event': made.spelled(allOf(nestedPath('app_protocol'), nestedPath('app_protocols'))),
     },
-  },
-  {
-    names: 'network.state conn_state',
-    at: { 'zeek.conn': 'conn_state', suricata: 'flow.state', 'candor.network_event': 'conn_state' },
-  },
-  {
-    names: 'network.history history',
-    at: { 'zeek.conn': 'history', suricata: 'tcp.tcp_flags', 'candor.network_event': 'history' },
-  },
-  {
-    names: 'network.community_id community_id',
-    at: { zeek: 'community_id', suricata: 'community_id', candor: 'community_id' },
-  },
-  { names: 'network.direction direction', at: { 'candor.network_event': 'direction' } },
-  {
-    names: 'network.vlan.id vlan',
-    at: { 'zeek.conn': 'vlan', suricata: 'vlan', 'candor.network_event': 'vlan' },
   },
   {
     names: 'network.type',
@@ -207,40 +190,22 @@ export const aliases: readonly Alias[] = [
       ecs: made.scaled(1e-9)(nestedPath('event.duration')),
     },
   },
-  {
-    names: '@timestamp timestamp event.start eventtime _time',
-    at: { zeek: 'ts', suricata: 'timestamp', candor: 'timestamp' },
-  },
-  {
-    names: 'connection_id uid flow_id event.id',
-    at: {
-      zeek: 'uid',
-      suricata: 'flow_id',
-      candor: 'connection_id',
-      ecs: ['zeek.session_id', 'flow.id', 'event.id'],
-    },
-  },
-  {
-    names: 'observer.name sensor',
-    at: { zeek: ['_system_name', '_node_name'], suricata: 'host', candor: 'sensor' },
-  },
-  { names: 'event.action action', at: { 'suricata.alert': 'alert.action', 'suricata.flow': 'flow.action' } },
   // DNS
+  ...plain(`
+    dns.question.type record_type qtype_name querytype dns.rrtype qtype | zeek.dns:qtype_name suricata:dns.queries.rrtype,dns.query.rrtype,dns.rrtype candor.dns_event:qtype
+    dns.question.class qclass_name qclass | zeek.dns:qclass_name candor.dns_event:qclass
+    dns.id trans_id transaction_id | zeek.dns:trans_id suricata:dns.id candor.dns_event:transaction_id
+    dns.answers.data answer answers queryresults dns.resolved_ip dns.answer | zeek.dns:answers suricata:dns.answers.rdata,dns.answer.answers.rdata,dns.rdata candor.dns_event:answers.data ecs:dns.answers.data,dns.resolved_ip
+    dns.answers.ttl ttl ttls | zeek.dns:TTLs suricata:dns.answers.ttl,dns.ttl candor.dns_event:answers.ttl
+    dns.answers.type | suricata:dns.answers.rrtype,dns.rrtype candor.dns_event:answers.type
+    dns.answers.name | suricata:dns.answers.rrname,dns.rrname
+    rcode | zeek.dns:rcode suricata:dns.rcode candor.dns_event:rcode
+    rejected | zeek.dns:rejected candor.dns_event:rejected
+    dns.type | suricata:dns.type candor.dns_event:kind
+  `),
   {
     names: 'dns.question.name query queryname dns_query dns.query dns.rrname question r-dns-query',
     at: { 'zeek.dns': 'query', ...eve('dns', eveQuery), 'candor.dns_event': 'query' },
-  },
-  {
-    names: 'dns.question.type record_type qtype_name querytype dns.rrtype qtype',
-    at: {
-      'zeek.dns': 'qtype_name',
-      suricata: ['dns.queries.rrtype', 'dns.query.rrtype', 'dns.rrtype'],
-      'candor.dns_event': 'qtype',
-    },
-  },
-  {
-    names: 'dns.question.class qclass_name qclass',
-    at: { 'zeek.dns': 'qclass_name', 'candor.dns_event': 'qclass' },
   },
   {
     names: 'dns.question.registered_domain query_etld_plus_one parent_domain registered_domain',
@@ -250,28 +215,6 @@ export const aliases: readonly Alias[] = [
   { names: 'dns.question.top_level_domain', at: ofQuestion(made.publicSuffix) },
   { names: 'query_length question_length dns.question.length', at: ofQuestion(made.length) },
   {
-    names: 'dns.id trans_id transaction_id',
-    at: { 'zeek.dns': 'trans_id', suricata: 'dns.id', 'candor.dns_event': 'transaction_id' },
-  },
-  {
-    names: 'dns.answers.data answer answers queryresults dns.resolved_ip dns.answer',
-    at: {
-      'zeek.dns': 'answers',
-      suricata: ['dns.answers.rdata', 'dns.answer.answers.rdata', 'dns.rdata'],
-      'candor.dns_event': 'answers.data',
-      ecs: ['dns.answers.data', 'dns.resolved_ip'],
-    },
-  },
-  {
-    names: 'dns.answers.ttl ttl ttls',
-    at: { 'zeek.dns': 'TTLs', suricata: ['dns.answers.ttl', 'dns.ttl'], 'candor.dns_event': 'answers.ttl' },
-  },
-  {
-    names: 'dns.answers.type',
-    at: { suricata: ['dns.answers.rrtype', 'dns.rrtype'], 'candor.dns_event': 'answers.type' },
-  },
-  { names: 'dns.answers.name', at: { suricata: ['dns.answers.rrname', 'dns.rrname'] } },
-  {
     names: 'dns.response.code dns.response_code response_code rcode_name',
     at: {
       'zeek.dns': allOf(zeekPath('rcode_name'), zeekPath('rcode')),
@@ -280,76 +223,43 @@ export const aliases: readonly Alias[] = [
       ecs: ['dns.response_code', 'dns.response.code'],
     },
   },
-  { names: 'rcode', at: { 'zeek.dns': 'rcode', suricata: 'dns.rcode', 'candor.dns_event': 'rcode' } },
-  { names: 'rejected', at: { 'zeek.dns': 'rejected', 'candor.dns_event': 'rejected' } },
-  { names: 'dns.type', at: { suricata: 'dns.type', 'candor.dns_event': 'kind' } },
   {
     names: 'dns.header_flags dns.header.flags',
     at: {
-      'zeek.dns': made.flags({
-        AA: zeekPath('AA'),
-        TC: zeekPath('TC'),
-        RD: zeekPath('RD'),
-        RA: zeekPath('RA'),
-      }),
+      'zeek.dns': setFlags((flag) => zeekPath(flag)),
       ...eve(
         'dns',
-        made.flags({
-          AA: nestedPath('dns.aa'),
-          TC: nestedPath('dns.tc'),
-          RD: nestedPath('dns.rd'),
-          RA: nestedPath('dns.ra'),
-        }),
+        setFlags((flag) => nestedPath(`dns.${flag.toLowerCase()}`)),
       ),
-      'candor.dns_event': made.flags({
-        AA: nestedPath('authoritative'),
-        TC: nestedPath('truncated'),
-        RD: nestedPath('recursion_desired'),
-        RA: nestedPath('recursion_available'),
-      }),
+      'candor.dns_event': setFlags((_flag, attribute) => nestedPath(attribute)),
     },
   },
-  {
-    names: 'AA',
-    at: {
-      'zeek.dns': 'AA',
-      suricata: 'dns.aa',
-      'candor.dns_event': 'authoritative',
-      'ecs.dns': made.includes('AA')(ecsFlags),
-    },
-  },
-  {
-    names: 'TC',
-    at: {
-      'zeek.dns': 'TC',
-      suricata: 'dns.tc',
-      'candor.dns_event': 'truncated',
-      'ecs.dns': made.includes('TC')(ecsFlags),
-    },
-  },
-  {
-    names: 'RD',
-    at: {
-      'zeek.dns': 'RD',
-      suricata: 'dns.rd',
-      'candor.dns_event': 'recursion_desired',
-      'ecs.dns': made.includes('RD')(ecsFlags),
-    },
-  },
-  {
-    names: 'RA',
-    at: {
-      'zeek.dns': 'RA',
-      suricata: 'dns.ra',
-      'candor.dns_event': 'recursion_available',
-      'ecs.dns': made.includes('RA')(ecsFlags),
-    },
-  },
+  ...headerFlags.map(
+    ([flag, attribute]): Alias => ({
+      names: flag,
+      at: {
+        'zeek.dns': flag,
+        suricata: `dns.${flag.toLowerCase()}`,
+        'candor.dns_event': attribute,
+        'ecs.dns': made.includes(flag)(nestedPath('dns.header_flags')),
+      },
+    }),
+  ),
   // HTTP
-  {
-    names: 'http.request.method cs-method method http_method http.method requestmethod',
-    at: { 'zeek.http': 'method', suricata: 'http.http_method' },
-  },
+  ...plain(`
+    http.request.method cs-method method http_method http.method requestmethod | zeek.http:method suricata:http.http_method
+    url.original uri | zeek.http:uri suricata:http.url
+    user_agent.original c-useragent cs-user-agent cs-useragent user_agent useragent http.user_agent http_user_agent | zeek.http:user_agent suricata:http.http_user_agent
+    http.request.referrer cs-referrer cs-referer referrer referer c-referer | zeek.http:referrer suricata:http.http_refer
+    http.response.status_code sc-status status_code status http.status http_status | zeek.http:status_code suricata:http.status
+    http.version cs-version | zeek.http:version suricata:http.protocol
+    http.request.mime_type orig_mime_types | zeek.http:orig_mime_types
+    http.response.mime_type resp_mime_types sc-content-type content-type | zeek.http:resp_mime_types suricata:http.http_content_type
+    http.request.body.bytes cs-bytes request_body_len | zeek.http:request_body_len suricata:http.request_length
+    http.response.body.bytes sc-bytes response_body_len | zeek.http:response_body_len suricata:http.length
+    cs-cookie cookie | suricata:http.cookie
+    user.name cs-username username user | zeek.http:username zeek.ntlm:username zeek.ftp:user zeek.radius:username zeek.socks:user
+  `),
   {
     names: 'url.domain cs-host host http.host r-dns http.hostname hostname destinationhostname',
     at: {
@@ -358,7 +268,6 @@ export const aliases: readonly Alias[] = [
       ecs: firstOf(nestedPath('url.domain'), nestedPath('destination.domain')),
     },
   },
-  { names: 'url.original uri', at: { 'zeek.http': 'uri', suricata: 'http.url' } },
   { names: 'url.full', at: { 'zeek.http': zeekUrl, ...eve('http', eveUrl), 'ecs.http': ecsUrl } },
   {
     names: 'c-uri cs-uri url http.url uri_full',
@@ -371,87 +280,33 @@ export const aliases: readonly Alias[] = [
   { names: 'url.path c-uri-stem cs-uri-stem uri_path', at: ofUri(made.urlPath) },
   { names: 'url.query c-uri-query cs-uri-query uri_query', at: ofUri(made.urlQuery) },
   { names: 'url.extension c-uri-extension cs-uri-extension', at: ofUri(made.urlExtension) },
-  {
-    names:
-      'user_agent.original c-useragent cs-user-agent cs-useragent user_agent useragent http.user_agent http_user_agent',
-    at: { 'zeek.http': 'user_agent', suricata: 'http.http_user_agent' },
-  },
-  {
-    names: 'http.request.referrer cs-referrer cs-referer referrer referer c-referer',
-    at: { 'zeek.http': 'referrer', suricata: 'http.http_refer' },
-  },
-  {
-    names: 'http.response.status_code sc-status status_code status http.status http_status',
-    at: { 'zeek.http': 'status_code', suricata: 'http.status' },
-  },
-  { names: 'http.version cs-version', at: { 'zeek.http': 'version', suricata: 'http.protocol' } },
-  { names: 'http.request.mime_type orig_mime_types', at: { 'zeek.http': 'orig_mime_types' } },
-  {
-    names: 'http.response.mime_type resp_mime_types sc-content-type content-type',
-    at: { 'zeek.http': 'resp_mime_types', suricata: 'http.http_content_type' },
-  },
-  {
-    names: 'http.request.body.bytes cs-bytes request_body_len',
-    at: { 'zeek.http': 'request_body_len', suricata: 'http.request_length' },
-  },
-  {
-    names: 'http.response.body.bytes sc-bytes response_body_len',
-    at: { 'zeek.http': 'response_body_len', suricata: 'http.length' },
-  },
-  { names: 'cs-cookie cookie', at: { suricata: 'http.cookie' } },
-  {
-    names: 'user.name cs-username username user',
-    at: {
-      'zeek.http': 'username',
-      'zeek.ntlm': 'username',
-      'zeek.ftp': 'user',
-      'zeek.radius': 'username',
-      'zeek.socks': 'user',
-    },
-  },
   // TLS and certificates
-  {
-    names: 'tls.client.server_name server_name tls.sni sni',
-    at: { 'zeek.ssl': 'server_name', suricata: 'tls.sni' },
-  },
-  { names: 'tls.version', at: { 'zeek.ssl': 'version', suricata: 'tls.version' } },
-  { names: 'tls.cipher cipher', at: { 'zeek.ssl': 'cipher' } },
-  { names: 'tls.established established', at: { 'zeek.ssl': 'established' } },
-  { names: 'tls.resumed resumed', at: { 'zeek.ssl': 'resumed', suricata: 'tls.session_resumed' } },
-  { names: 'tls.client.ja3 ja3 tls.ja3.hash', at: { 'zeek.ssl': 'ja3', suricata: 'tls.ja3.hash' } },
-  { names: 'tls.server.ja3s ja3s tls.ja3s.hash', at: { 'zeek.ssl': 'ja3s', suricata: 'tls.ja3s.hash' } },
-  {
-    names: 'tls.server.subject subject certificate.subject',
-    at: { 'zeek.ssl': 'subject', 'zeek.x509': 'certificate.subject', suricata: 'tls.subject' },
-  },
-  {
-    names: 'tls.server.issuer issuer certificate.issuer',
-    at: { 'zeek.ssl': 'issuer', 'zeek.x509': 'certificate.issuer', suricata: 'tls.issuerdn' },
-  },
-  {
-    names: 'x509.serial_number tls.server.x509.serial_number certificate.serial',
-    at: { 'zeek.x509': 'certificate.serial', suricata: 'tls.serial' },
-  },
+  ...plain(`
+    tls.client.server_name server_name tls.sni sni | zeek.ssl:server_name suricata:tls.sni
+    tls.version | zeek.ssl:version suricata:tls.version
+    tls.cipher cipher | zeek.ssl:cipher
+    tls.established established | zeek.ssl:established
+    tls.resumed resumed | zeek.ssl:resumed suricata:tls.session_resumed
+    tls.client.ja3 ja3 tls.ja3.hash | zeek.ssl:ja3 suricata:tls.ja3.hash
+    tls.server.ja3s ja3s tls.ja3s.hash | zeek.ssl:ja3s suricata:tls.ja3s.hash
+    tls.server.subject subject certificate.subject | zeek.ssl:subject zeek.x509:certificate.subject suricata:tls.subject
+    tls.server.issuer issuer certificate.issuer | zeek.ssl:issuer zeek.x509:certificate.issuer suricata:tls.issuerdn
+    x509.serial_number tls.server.x509.serial_number certificate.serial | zeek.x509:certificate.serial suricata:tls.serial
+  `),
   // Files
-  {
-    names: 'file.name filename',
-    at: {
-      'zeek.files': 'filename',
-      'zeek.smb_files': 'name',
-      suricata: ['fileinfo.filename', 'smb.filename'],
-    },
-  },
-  { names: 'file.mime_type mime_type', at: { 'zeek.files': 'mime_type', suricata: 'fileinfo.magic' } },
-  {
-    names: 'file.size size',
-    at: { 'zeek.files': 'total_bytes', 'zeek.smb_files': 'size', suricata: 'fileinfo.size' },
-  },
-  { names: 'file.hash.md5 md5', at: { 'zeek.files': 'md5', suricata: 'fileinfo.md5' } },
-  { names: 'file.hash.sha1 sha1', at: { 'zeek.files': 'sha1', suricata: 'fileinfo.sha1' } },
-  { names: 'file.hash.sha256 sha256', at: { 'zeek.files': 'sha256', suricata: 'fileinfo.sha256' } },
+  ...plain(`
+    file.name filename | zeek.files:filename zeek.smb_files:name suricata:fileinfo.filename,smb.filename
+    file.mime_type mime_type | zeek.files:mime_type suricata:fileinfo.magic
+    file.size size | zeek.files:total_bytes zeek.smb_files:size suricata:fileinfo.size
+    file.hash.md5 md5 | zeek.files:md5 suricata:fileinfo.md5
+    file.hash.sha1 sha1 | zeek.files:sha1 suricata:fileinfo.sha1
+    file.hash.sha256 sha256 | zeek.files:sha256 suricata:fileinfo.sha256
+  `),
   // Sensor detections
-  { names: 'rule.name signature', at: { suricata: 'alert.signature' } },
-  { names: 'rule.id signature_id sid', at: { suricata: 'alert.signature_id' } },
-  { names: 'rule.category category', at: { suricata: 'alert.category' } },
-  { names: 'event.severity', at: { suricata: 'alert.severity', candor: 'severity' } },
+  ...plain(`
+    rule.name signature | suricata:alert.signature
+    rule.id signature_id sid | suricata:alert.signature_id
+    rule.category category | suricata:alert.category
+    event.severity | suricata:alert.severity candor:severity
+  `),
 ];
