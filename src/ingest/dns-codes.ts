@@ -1,3 +1,4 @@
+import { assignedNumbers } from '../net/assigned-numbers.ts';
 import { memoize } from './memoize.ts';
 
 /*
@@ -7,34 +8,14 @@ import { memoize } from './memoize.ts';
 
 const upper = memoize((name) => name.toUpperCase());
 
-const rcodeNames: readonly string[] = [
-  'NOERROR',
-  'FORMERR',
-  'SERVFAIL',
-  'NXDOMAIN',
-  'NOTIMP',
-  'REFUSED',
-  'YXDOMAIN',
-  'YXRRSET',
-  'NXRRSET',
-  'NOTAUTH',
-  'NOTZONE',
-  'DSOTYPENI',
-];
-
-/** Response codes beyond the four bits of the header, which come from EDNS or TSIG (RFC 6895, 2.3). */
-const extendedRcodes: readonly (readonly [number, string])[] = [
-  [16, 'BADVERS'],
-  [17, 'BADKEY'],
-  [18, 'BADTIME'],
-  [19, 'BADMODE'],
-  [20, 'BADNAME'],
-  [21, 'BADALG'],
-  [22, 'BADTRUNC'],
-  [23, 'BADCOOKIE'],
-];
-
-const nameOfRcode = new Map<number, string>([...rcodeNames.entries(), ...extendedRcodes]);
+/** Response codes. Codes from 16 come from EDNS or TSIG (RFC 6895, section 2.3). */
+const nameOfRcode = new Map(
+  assignedNumbers(`
+    0 NOERROR, 1 FORMERR, 2 SERVFAIL, 3 NXDOMAIN, 4 NOTIMP, 5 REFUSED, 6 YXDOMAIN, 7 YXRRSET, 8 NXRRSET,
+    9 NOTAUTH, 10 NOTZONE, 11 DSOTYPENI, 16 BADVERS, 17 BADKEY, 18 BADTIME, 19 BADMODE, 20 BADNAME, 21 BADALG,
+    22 BADTRUNC, 23 BADCOOKIE
+  `),
+);
 
 const rcodeOfName = new Map<string, number>([
   ...[...nameOfRcode].map(([number, name]) => [name, number] as const),
@@ -62,40 +43,13 @@ export function rcodeNameOf(number: number): string {
   return nameOfRcode.get(number) ?? `RCODE${number}`;
 }
 
-const nameOfType = new Map<number, string>([
-  [1, 'A'],
-  [2, 'NS'],
-  [5, 'CNAME'],
-  [6, 'SOA'],
-  [10, 'NULL'],
-  [12, 'PTR'],
-  [13, 'HINFO'],
-  [15, 'MX'],
-  [16, 'TXT'],
-  [28, 'AAAA'],
-  [29, 'LOC'],
-  [32, 'NB'],
-  [33, 'SRV'],
-  [35, 'NAPTR'],
-  [39, 'DNAME'],
-  [41, 'OPT'],
-  [43, 'DS'],
-  [44, 'SSHFP'],
-  [46, 'RRSIG'],
-  [47, 'NSEC'],
-  [48, 'DNSKEY'],
-  [50, 'NSEC3'],
-  [52, 'TLSA'],
-  [64, 'SVCB'],
-  [65, 'HTTPS'],
-  [99, 'SPF'],
-  [249, 'TKEY'],
-  [250, 'TSIG'],
-  [251, 'IXFR'],
-  [252, 'AXFR'],
-  [255, 'ANY'],
-  [257, 'CAA'],
-]);
+const nameOfType = new Map(
+  assignedNumbers(`
+    1 A, 2 NS, 5 CNAME, 6 SOA, 10 NULL, 12 PTR, 13 HINFO, 15 MX, 16 TXT, 28 AAAA, 29 LOC, 32 NB, 33 SRV,
+    35 NAPTR, 39 DNAME, 41 OPT, 43 DS, 44 SSHFP, 46 RRSIG, 47 NSEC, 48 DNSKEY, 50 NSEC3, 52 TLSA, 64 SVCB,
+    65 HTTPS, 99 SPF, 249 TKEY, 250 TSIG, 251 IXFR, 252 AXFR, 255 ANY, 257 CAA
+  `),
+);
 
 /** Returns the name of a type. Zeek writes `*` for 255. */
 export function typeName(name: string): string {
@@ -120,13 +74,7 @@ export function className(name: string): string {
   return classNames.get(name) ?? name;
 }
 
-const nameOfClass = new Map<number, string>([
-  [1, 'IN'],
-  [3, 'CH'],
-  [4, 'HS'],
-  [254, 'NONE'],
-  [255, 'ANY'],
-]);
+const nameOfClass = new Map(assignedNumbers('1 IN, 3 CH, 4 HS, 254 NONE, 255 ANY'));
 
 export function classNameOf(number: number): string {
   return nameOfClass.get(number) ?? `CLASS${number}`;

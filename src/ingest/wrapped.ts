@@ -54,31 +54,11 @@ function nameOf(value: unknown): string | undefined {
 }
 
 /** Fields that shippers add to objects. Native events have none of these fields. */
-const added: ReadonlySet<string> = new Set([
-  '@metadata',
-  '@timestamp',
-  '@version',
-  'agent',
-  'cloud',
-  'container',
-  'data_stream',
-  'ecs',
-  'event',
-  'file',
-  'fields',
-  'host',
-  'input',
-  'kubernetes',
-  'log',
-  'message',
-  'observer',
-  'offset',
-  'orchestrator',
-  'service',
-  'source_type',
-  'stream',
-  'tags',
-]);
+const added: ReadonlySet<string> = new Set(
+  '@metadata @timestamp @version agent cloud container data_stream ecs event file fields host input kubernetes log message observer offset orchestrator service source_type stream tags'.split(
+    ' ',
+  ),
+);
 
 /** Returns a native event without its shipper's fields. Returns any other record unchanged. */
 export function withoutAdded(record: JsonObject): JsonObject {

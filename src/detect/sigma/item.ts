@@ -122,22 +122,7 @@ function expandedValues({ modifiers, values }: SearchItem, placeholders: Placeho
 /** Modifiers that apply to the item and not to single values. */
 const ofTheItem = new Set(['all', 'neq', 'expand']);
 /** Modifiers that cannot apply to a whole record. */
-const ofFields = new Set([
-  'exists',
-  'fieldref',
-  'neq',
-  'lt',
-  'lte',
-  'gt',
-  'gte',
-  'cidr',
-  'minute',
-  'hour',
-  'day',
-  'week',
-  'month',
-  'year',
-]);
+const ofFields = new Set('exists fieldref neq lt lte gt gte cidr minute hour day week month year'.split(' '));
 
 function checkModifiers({ field, modifiers, values }: SearchItem): void {
   modifiers.forEach((name, index) => {

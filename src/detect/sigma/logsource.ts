@@ -41,39 +41,10 @@ const generic: ReadonlyMap<string, readonly RecordKind[]> = new Map<string, read
 const hosts: ReadonlySet<string> = new Set(['windows', 'linux', 'macos']);
 
 /** Suricata's record types for which there are rules. */
-const suricataTypes = [
-  'alert',
-  'anomaly',
-  'dcerpc',
-  'dhcp',
-  'dnp3',
-  'dns',
-  'drop',
-  'fileinfo',
-  'flow',
-  'ftp',
-  'ftp_data',
-  'http',
-  'http2',
-  'ike',
-  'krb5',
-  'ldap',
-  'modbus',
-  'mqtt',
-  'netflow',
-  'nfs',
-  'quic',
-  'rdp',
-  'rfb',
-  'sip',
-  'smb',
-  'smtp',
-  'snmp',
-  'ssh',
-  'tftp',
-  'tls',
-  'websocket',
-] as const;
+const suricataTypes =
+  'alert anomaly dcerpc dhcp dnp3 dns drop fileinfo flow ftp ftp_data http http2 ike krb5 ldap modbus mqtt netflow nfs quic rdp rfb sip smb smtp snmp ssh tftp tls websocket'.split(
+    ' ',
+  );
 
 /**
  * Returns the kinds of record for a log source (Sigma taxonomy 2.1.0), or the reason why it is not supported.

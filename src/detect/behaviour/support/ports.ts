@@ -1,55 +1,33 @@
+import { assignedNumbers } from '../../../net/assigned-numbers.ts';
 import type { Flow } from '../detector.ts';
 
-/**
- * Services for administration or login, by TCP port. `asked` names the usual clients: `people` log in
- * manually or occasionally with a script; `machines` connect all day, as mail clients, domain members and
- * applications do.
- */
-export const loginServices: ReadonlyMap<number, { readonly name: string; readonly asked: 'people' | 'machines' }> =
-  new Map([
-    [21, { name: 'FTP', asked: 'people' }],
-    [22, { name: 'SSH', asked: 'people' }],
-    [23, { name: 'Telnet', asked: 'people' }],
-    [88, { name: 'Kerberos', asked: 'machines' }],
-    [110, { name: 'POP3', asked: 'machines' }],
-    [143, { name: 'IMAP', asked: 'machines' }],
-    [389, { name: 'LDAP', asked: 'machines' }],
-    [445, { name: 'SMB', asked: 'machines' }],
-    [465, { name: 'SMTP submission', asked: 'machines' }],
-    [587, { name: 'SMTP submission', asked: 'machines' }],
-    [636, { name: 'LDAP', asked: 'machines' }],
-    [993, { name: 'IMAP', asked: 'machines' }],
-    [995, { name: 'POP3', asked: 'machines' }],
-    [1433, { name: 'SQL Server', asked: 'machines' }],
-    [2222, { name: 'SSH', asked: 'people' }],
-    [3306, { name: 'MySQL', asked: 'machines' }],
-    [3389, { name: 'RDP', asked: 'people' }],
-    [5432, { name: 'PostgreSQL', asked: 'machines' }],
-    [5900, { name: 'VNC', asked: 'people' }],
-    [5985, { name: 'WinRM', asked: 'people' }],
-    [5986, { name: 'WinRM', asked: 'people' }],
-  ]);
+interface LoginService {
+  readonly name: string;
+  /**
+   * The usual clients: `people` log in manually or occasionally with a script; `machines` connect all day, as mail
+   * clients, domain members and applications do.
+   */
+  readonly asked: 'people' | 'machines';
+}
+
+/** Services for administration or login, by TCP port. */
+export const loginServices: ReadonlyMap<number, LoginService> = new Map([
+  ...askedBy('people', '21 FTP, 22 SSH, 23 Telnet, 2222 SSH, 3389 RDP, 5900 VNC, 5985 WinRM, 5986 WinRM'),
+  ...askedBy('machines', '88 Kerberos, 389 LDAP, 445 SMB, 636 LDAP, 1433 SQL Server, 3306 MySQL, 5432 PostgreSQL'),
+  ...askedBy('machines', '110 POP3, 143 IMAP, 465 SMTP submission, 587 SMTP submission, 993 IMAP, 995 POP3'),
+]);
+
+function askedBy(asked: LoginService['asked'], services: string): [port: number, service: LoginService][] {
+  return assignedNumbers(services).map(([port, name]) => [port, { name, asked }]);
+}
 
 /** Services for remote control of a host, by TCP port. */
-export const adminServices: ReadonlyMap<number, string> = new Map([
-  [22, 'SSH'],
-  [23, 'Telnet'],
-  [135, 'RPC'],
-  [139, 'SMB'],
-  [445, 'SMB'],
-  [512, 'rexec'],
-  [513, 'rlogin'],
-  [514, 'rsh'],
-  [2222, 'SSH'],
-  [3389, 'RDP'],
-  [5900, 'VNC'],
-  [5901, 'VNC'],
-  [5938, 'TeamViewer'],
-  [5985, 'WinRM'],
-  [5986, 'WinRM'],
-  [7070, 'AnyDesk'],
-  [10_000, 'Webmin'],
-]);
+export const adminServices: ReadonlyMap<number, string> = new Map(
+  assignedNumbers(`
+    22 SSH, 23 Telnet, 135 RPC, 139 SMB, 445 SMB, 512 rexec, 513 rlogin, 514 rsh, 2222 SSH, 3389 RDP, 5900 VNC,
+    5901 VNC, 5938 TeamViewer, 5985 WinRM, 5986 WinRM, 7070 AnyDesk, 10000 Webmin
+  `),
+);
 
 /** First ephemeral port. Linux assigns ports from 32,768 to clients, other operating systems from 49,152. */
 export const firstEphemeral = 32_768;
