@@ -1,4 +1,5 @@
 import { ruleStatuses, severities } from '../../contract/vocabulary.ts';
+import { omitUndefined } from '../../database/omit-undefined.ts';
 import type { Check } from './check.ts';
 import type { Head, Logsource } from './document.ts';
 import type { Path } from './problem.ts';
@@ -37,12 +38,7 @@ export function readHead(
   if (title === undefined || check.problems.length > before) return undefined;
   return {
     title,
-    ...(id === undefined ? {} : { id: id.toLowerCase() }),
-    ...(name === undefined ? {} : { name }),
-    ...(status === undefined ? {} : { status }),
-    ...(description === undefined ? {} : { description }),
-    ...(author === undefined ? {} : { author }),
-    ...(level === undefined ? {} : { level }),
+    ...omitUndefined({ id: id?.toLowerCase(), name, status, description, author, level }),
     tags,
     references,
     falsepositives,
@@ -98,13 +94,8 @@ function isDate(text: string): boolean {
 export function readLogsource(value: unknown, check: Check): Logsource | undefined {
   const given = check.required(check.mapping(value, ['logsource']), value, ['logsource']);
   if (given === undefined) return undefined;
-  const part = (name: string): string | undefined => check.text(given[name], ['logsource', name], 256);
+  const part = (name: string) => check.text(given[name], ['logsource', name], 256)?.toLowerCase();
   const [category, product, service] = [part('category'), part('product'), part('service')];
   const definition = check.text(given.definition, ['logsource', 'definition'], maxDescriptionLength);
-  return {
-    ...(category === undefined ? {} : { category: category.toLowerCase() }),
-    ...(product === undefined ? {} : { product: product.toLowerCase() }),
-    ...(service === undefined ? {} : { service: service.toLowerCase() }),
-    ...(definition === undefined ? {} : { definition }),
-  };
+  return omitUndefined({ category, product, service, definition });
 }
