@@ -16,6 +16,14 @@ export interface Column<Row> {
   readonly from?: number;
 }
 
+/** Returns a column. `cell` comes last, so that lists of columns read as tables. */
+export const column = <Row>(
+  id: string,
+  title: string,
+  layout: Omit<Column<unknown>, 'id' | 'title' | 'cell'>,
+  cell: (row: Row) => ComponentChildren,
+): Column<Row> => ({ id, title, cell, ...layout });
+
 /** Returns the columns that fit into the width of the element. */
 export function useFitting<Row>(
   element: { readonly current: HTMLElement | null },

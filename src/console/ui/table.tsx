@@ -11,7 +11,7 @@ import { type RowActions, TableRow } from './table-row.tsx';
 import { useVirtualRows } from './virtual-rows.ts';
 import './table.css';
 
-export type { Column } from './columns.ts';
+export { type Column, column } from './columns.ts';
 
 /** Rows and a function to load more: a result of `useList`, or rows that are complete. */
 export interface Rows<Row> {

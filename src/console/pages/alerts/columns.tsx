@@ -1,7 +1,7 @@
 import { numberColumn, timeColumn } from '../../ui/attribute-columns.tsx';
 import { counted, title, words } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
-import type { Column } from '../../ui/table.tsx';
+import { type Column, column } from '../../ui/table.tsx';
 import { Address, Value } from '../../ui/value.tsx';
 import { type Alert, type AlertRow, isOpen } from './question.ts';
 
@@ -26,48 +26,34 @@ export function Status({ status, verdict }: { status: Alert['status']; verdict?:
 
 /** Columns of the queue; `from` is the minimum table width in pixels at which a column is shown. */
 export const columns: readonly Column<AlertRow>[] = [
-  {
-    id: 'severity',
-    title: 'Severity',
-    width: '76px',
-    sort: 'severity',
-    cell: ({ attributes }) => <Severity level={attributes.severity} short />,
-  },
-  {
-    id: 'title',
-    title: 'Alert',
-    width: 'minmax(120px, 1fr)',
-    sort: 'title',
-    cell: ({ attributes }) => <Title alert={attributes} />,
-  },
-  {
-    id: 'src',
-    title: 'Source',
-    width: '116px',
-    from: 760,
-    sort: 'src_ip',
-    cell: ({ attributes }) => attributes.src_ip && <Address ip={attributes.src_ip} list="listAlerts" field="src_ip" />,
-  },
-  {
-    id: 'dst',
-    title: 'Target',
-    width: '148px',
-    from: 860,
-    sort: 'dst_ip',
-    cell: ({ attributes: { dst_ip, dst_port, domain } }) =>
+  column('severity', 'Severity', { width: '76px', sort: 'severity' }, ({ attributes }) => (
+    <Severity level={attributes.severity} short />
+  )),
+  column('title', 'Alert', { width: 'minmax(120px, 1fr)', sort: 'title' }, ({ attributes }) => (
+    <Title alert={attributes} />
+  )),
+  column(
+    'src',
+    'Source',
+    { width: '116px', from: 760, sort: 'src_ip' },
+    ({ attributes }) => attributes.src_ip && <Address ip={attributes.src_ip} list="listAlerts" field="src_ip" />,
+  ),
+  column(
+    'dst',
+    'Target',
+    { width: '148px', from: 860, sort: 'dst_ip' },
+    ({ attributes: { dst_ip, dst_port, domain } }) =>
       dst_ip !== undefined ? (
         <Address ip={dst_ip} port={dst_port} list="listAlerts" field="dst_ip" />
       ) : (
         domain !== undefined && <Value value={domain} list="listAlerts" field="domain" pivot="domain" />
       ),
-  },
-  {
-    id: 'status',
-    title: 'Status',
-    width: '148px',
-    from: 700,
-    sort: 'status',
-    cell: ({ attributes: { status, verdict, assignee } }) => (
+  ),
+  column(
+    'status',
+    'Status',
+    { width: '148px', from: 700, sort: 'status' },
+    ({ attributes: { status, verdict, assignee } }) => (
       <>
         <Status status={status} verdict={verdict} />
         {assignee !== undefined && (
@@ -78,24 +64,19 @@ export const columns: readonly Column<AlertRow>[] = [
         )}
       </>
     ),
-  },
-  {
-    id: 'priority',
-    title: 'Priority',
-    width: '64px',
-    from: 1240,
-    sort: 'priority',
-    cell: ({ attributes: { priority } }) => priority && title(priority),
-  },
-  {
-    id: 'risk',
-    title: 'Risk',
-    width: '40px',
-    end: true,
-    from: 640,
-    sort: 'risk_score',
-    cell: ({ attributes: { risk_score } }) => risk_score,
-  },
+  ),
+  column(
+    'priority',
+    'Priority',
+    { width: '64px', from: 1240, sort: 'priority' },
+    ({ attributes: { priority } }) => priority && title(priority),
+  ),
+  column(
+    'risk',
+    'Risk',
+    { width: '40px', end: true, from: 640, sort: 'risk_score' },
+    ({ attributes: { risk_score } }) => risk_score,
+  ),
   numberColumn('count', 'Count', 'count', { width: '52px', from: 420 }),
   timeColumn('seen', 'Last seen', 'last_seen', { width: '84px' }),
 ];

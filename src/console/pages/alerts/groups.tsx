@@ -9,7 +9,7 @@ import { AssetName } from '../../ui/asset-name.tsx';
 import { counted, number, title, words } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AlertHistogram } from './histogram.tsx';
 import type { Filters } from './question.ts';
@@ -81,64 +81,16 @@ function summary({ groups, alerts, findings, distinct, others, complete }: CallR
 }
 
 const columnsOf = (by: AlertGrouping): readonly Column<Group>[] => [
-  {
-    id: 'severity',
-    title: 'Severity',
-    width: '76px',
-    cell: ({ severity }) => <Severity level={severity} short />,
-  },
-  {
-    id: 'value',
-    title: groupTitles[by],
-    width: 'minmax(90px, 1fr)',
-    cell: ({ value }) => <GroupName by={by} value={value} />,
-  },
-  {
-    id: 'open',
-    title: 'Open',
-    width: '60px',
-    end: true,
-    cell: ({ statuses }) => number(statuses.new + statuses.in_progress),
-  },
-  {
-    id: 'progress',
-    title: 'In progress',
-    width: '84px',
-    end: true,
-    from: 640,
-    cell: ({ statuses }) => number(statuses.in_progress),
-  },
-  {
-    id: 'alerts',
-    title: 'Alerts',
-    width: '60px',
-    end: true,
-    from: 420,
-    cell: ({ alerts }) => number(alerts),
-  },
-  {
-    id: 'times',
-    title: 'Count',
-    width: '64px',
-    end: true,
-    from: 520,
-    cell: ({ findings }) => number(findings),
-  },
-  {
-    id: 'first',
-    title: 'First seen',
-    width: '90px',
-    end: true,
-    from: 820,
-    cell: ({ first_seen }) => <Time at={first_seen} />,
-  },
-  {
-    id: 'last',
-    title: 'Last seen',
-    width: '84px',
-    end: true,
-    cell: ({ last_seen }) => <Time at={last_seen} />,
-  },
+  column('severity', 'Severity', { width: '76px' }, ({ severity }) => <Severity level={severity} short />),
+  column('value', groupTitles[by], { width: 'minmax(90px, 1fr)' }, ({ value }) => <GroupName by={by} value={value} />),
+  column('open', 'Open', { width: '60px', end: true }, ({ statuses }) => number(statuses.new + statuses.in_progress)),
+  column('progress', 'In progress', { width: '84px', end: true, from: 640 }, ({ statuses }) =>
+    number(statuses.in_progress),
+  ),
+  column('alerts', 'Alerts', { width: '60px', end: true, from: 420 }, ({ alerts }) => number(alerts)),
+  column('times', 'Count', { width: '64px', end: true, from: 520 }, ({ findings }) => number(findings)),
+  column('first', 'First seen', { width: '90px', end: true, from: 820 }, ({ first_seen }) => <Time at={first_seen} />),
+  column('last', 'Last seen', { width: '84px', end: true }, ({ last_seen }) => <Time at={last_seen} />),
 ];
 
 function GroupName({ by, value }: { by: AlertGrouping; value: string | undefined }) {

@@ -1,7 +1,7 @@
 import { timeColumn } from '../../ui/attribute-columns.tsx';
 import { number, title } from '../../ui/format.ts';
 import { Risk } from '../../ui/severity.tsx';
-import type { Column } from '../../ui/table.tsx';
+import { type Column, column } from '../../ui/table.tsx';
 import { Address } from '../../ui/value.tsx';
 import type { Asset, AssetRow } from './question.ts';
 import './columns.css';
@@ -42,90 +42,56 @@ export function Criticality({ level }: { level: Asset['criticality'] }) {
 
 /** Columns of the inventory; `from` is the minimum table width in pixels at which a column is shown. */
 export const columns: readonly Column<AssetRow>[] = [
-  {
-    id: 'name',
-    title: 'Asset',
-    width: 'minmax(120px, 1.4fr)',
-    sort: 'name',
-    cell: ({ attributes: { name, hostnames } }) => (
-      <>
-        <bdi title={name}>{name}</bdi>
-        {hostnames[0] !== undefined && hostnames[0] !== name && (
-          <bdi class="quiet" title={hostnames.join(', ')}>
-            {' '}
-            {hostnames[0]}
-          </bdi>
-        )}
-      </>
-    ),
-  },
-  {
-    id: 'ip',
-    title: 'Addresses',
-    width: 'minmax(116px, 1fr)',
-    from: 600,
-    sort: 'ip',
-    cell: ({ attributes: { ip_addresses } }) => <Addresses ips={ip_addresses} />,
-  },
-  {
-    id: 'kind',
-    title: 'Kind',
-    width: '84px',
-    from: 980,
-    sort: 'kind',
-    cell: ({ attributes: { kind } }) =>
-      kind === 'unknown' ? <span class="quiet">Unknown</span> : title(kind === 'iot' ? 'IoT' : kind),
-  },
-  {
-    id: 'state',
-    title: 'State',
-    width: '88px',
-    from: 700,
-    sort: 'state',
-    cell: ({ attributes: { state } }) => <State state={state} />,
-  },
-  {
-    id: 'criticality',
-    title: 'Criticality',
-    width: '84px',
-    from: 880,
-    sort: 'criticality',
-    cell: ({ attributes: { criticality } }) => <Criticality level={criticality} />,
-  },
-  {
-    id: 'risk',
-    title: 'Risk',
-    width: '108px',
-    sort: 'risk_score',
-    cell: ({ attributes: { risk_level, risk_score } }) =>
-      risk_score === 0 ? <span class="quiet">none</span> : <Risk level={risk_level} score={risk_score} />,
-  },
-  {
-    id: 'alerts',
-    title: 'Alerts',
-    width: '48px',
-    end: true,
-    from: 460,
-    sort: 'open_alerts',
-    cell: ({ attributes: { open_alerts } }) => <Count of={open_alerts} />,
-  },
-  {
-    id: 'services',
-    title: 'Services',
-    width: '60px',
-    end: true,
-    from: 780,
-    sort: 'service_count',
-    cell: ({ attributes: { service_count } }) => <Count of={service_count} />,
-  },
-  {
-    id: 'owner',
-    title: 'Owner',
-    width: 'minmax(64px, 0.5fr)',
-    from: 1060,
-    sort: 'owner',
-    cell: ({ attributes: { owner } }) => owner !== undefined && <bdi title={owner}>{owner}</bdi>,
-  },
+  column('name', 'Asset', { width: 'minmax(120px, 1.4fr)', sort: 'name' }, ({ attributes: { name, hostnames } }) => (
+    <>
+      <bdi title={name}>{name}</bdi>
+      {hostnames[0] !== undefined && hostnames[0] !== name && (
+        <bdi class="quiet" title={hostnames.join(', ')}>
+          {' '}
+          {hostnames[0]}
+        </bdi>
+      )}
+    </>
+  )),
+  column(
+    'ip',
+    'Addresses',
+    { width: 'minmax(116px, 1fr)', from: 600, sort: 'ip' },
+    ({ attributes: { ip_addresses } }) => <Addresses ips={ip_addresses} />,
+  ),
+  column('kind', 'Kind', { width: '84px', from: 980, sort: 'kind' }, ({ attributes: { kind } }) =>
+    kind === 'unknown' ? <span class="quiet">Unknown</span> : title(kind === 'iot' ? 'IoT' : kind),
+  ),
+  column('state', 'State', { width: '88px', from: 700, sort: 'state' }, ({ attributes: { state } }) => (
+    <State state={state} />
+  )),
+  column(
+    'criticality',
+    'Criticality',
+    { width: '84px', from: 880, sort: 'criticality' },
+    ({ attributes: { criticality } }) => <Criticality level={criticality} />,
+  ),
+  column('risk', 'Risk', { width: '108px', sort: 'risk_score' }, ({ attributes: { risk_level, risk_score } }) =>
+    risk_score === 0 ? <span class="quiet">none</span> : <Risk level={risk_level} score={risk_score} />,
+  ),
+  column(
+    'alerts',
+    'Alerts',
+    { width: '48px', end: true, from: 460, sort: 'open_alerts' },
+    ({ attributes: { open_alerts } }) => <Count of={open_alerts} />,
+  ),
+  column(
+    'services',
+    'Services',
+    { width: '60px', end: true, from: 780, sort: 'service_count' },
+    ({ attributes: { service_count } }) => <Count of={service_count} />,
+  ),
+  column(
+    'owner',
+    'Owner',
+    { width: 'minmax(64px, 0.5fr)', from: 1060, sort: 'owner' },
+    ({ attributes: { owner } }) => owner !== undefined && <bdi title={owner}>{owner}</bdi>,
+  ),
   timeColumn('seen', 'Last seen', 'last_seen', { width: '80px', absent: 'never' }),
 ];
 

@@ -1,7 +1,7 @@
 import { AssetName } from '../../ui/asset-name.tsx';
 import { numberColumn, timeColumn } from '../../ui/attribute-columns.tsx';
 import { title } from '../../ui/format.ts';
-import type { Column } from '../../ui/table.tsx';
+import { type Column, column } from '../../ui/table.tsx';
 import { Address, Value } from '../../ui/value.tsx';
 import type { Service, ServiceRow } from './question.ts';
 import './columns.css';
@@ -43,37 +43,24 @@ export function Software({ service: { name, product, version } }: { service: Ser
 }
 
 export const serviceColumns: readonly Column<ServiceRow>[] = [
-  {
-    id: 'port',
-    title: 'Port',
-    width: '76px',
-    sort: 'port',
-    cell: ({ attributes: { port, transport } }) => (
-      <>
-        <Value value={port} list="listServices" field="port" pivot="port" />
-        <span class="quiet mono">/{transport}</span>
-      </>
+  column('port', 'Port', { width: '76px', sort: 'port' }, ({ attributes: { port, transport } }) => (
+    <>
+      <Value value={port} list="listServices" field="port" pivot="port" />
+      <span class="quiet mono">/{transport}</span>
+    </>
+  )),
+  column('name', 'Service', { width: 'minmax(64px, 1fr)', sort: 'name' }, ({ attributes: { name } }) =>
+    name === undefined ? (
+      <span class="quiet">unknown</span>
+    ) : (
+      <Value value={name} list="listServices" field="name" mono={false} />
     ),
-  },
-  {
-    id: 'name',
-    title: 'Service',
-    width: 'minmax(64px, 1fr)',
-    sort: 'name',
-    cell: ({ attributes: { name } }) =>
-      name === undefined ? (
-        <span class="quiet">unknown</span>
-      ) : (
-        <Value value={name} list="listServices" field="name" mono={false} />
-      ),
-  },
-  {
-    id: 'product',
-    title: 'Software',
-    width: 'minmax(80px, 1fr)',
-    from: 740,
-    sort: 'product',
-    cell: ({ attributes: { product, version } }) =>
+  ),
+  column(
+    'product',
+    'Software',
+    { width: 'minmax(80px, 1fr)', from: 740, sort: 'product' },
+    ({ attributes: { product, version } }) =>
       product === undefined ? (
         version !== undefined && <bdi title={version}>{version}</bdi>
       ) : (
@@ -81,39 +68,21 @@ export const serviceColumns: readonly Column<ServiceRow>[] = [
           {product} <span class="quiet">{version}</span>
         </bdi>
       ),
-  },
-  {
-    id: 'asset',
-    title: 'Asset',
-    width: 'minmax(88px, 1.2fr)',
-    cell: ({ attributes: { asset_id } }) => <AssetName id={asset_id} link />,
-  },
-  {
-    id: 'ip',
-    title: 'Address',
-    width: '124px',
-    from: 640,
-    sort: 'ip',
-    cell: ({ attributes: { ip } }) => <Address ip={ip} list="listServices" />,
-  },
+  ),
+  column('asset', 'Asset', { width: 'minmax(88px, 1.2fr)' }, ({ attributes: { asset_id } }) => (
+    <AssetName id={asset_id} link />
+  )),
+  column('ip', 'Address', { width: '124px', from: 640, sort: 'ip' }, ({ attributes: { ip } }) => (
+    <Address ip={ip} list="listServices" />
+  )),
   numberColumn('clients', 'Clients', 'clients', { width: '60px', from: 500 }),
   numberColumn('connections', 'Connections', 'connections', { width: '84px', from: 920 }),
-  {
-    id: 'state',
-    title: 'State',
-    width: '72px',
-    from: 820,
-    sort: 'state',
-    cell: ({ attributes: { state } }) => <ServiceState state={state} />,
-  },
-  {
-    id: 'source',
-    title: 'Found by',
-    width: '68px',
-    from: 1000,
-    sort: 'source',
-    cell: ({ attributes: { source } }) => (source === 'scan' ? 'Scan' : 'Events'),
-  },
+  column('state', 'State', { width: '72px', from: 820, sort: 'state' }, ({ attributes: { state } }) => (
+    <ServiceState state={state} />
+  )),
+  column('source', 'Found by', { width: '68px', from: 1000, sort: 'source' }, ({ attributes: { source } }) =>
+    source === 'scan' ? 'Scan' : 'Events',
+  ),
   timeColumn('first', 'First seen', 'first_seen', { width: '80px', from: 1090 }),
   timeColumn('seen', 'Last seen', 'last_seen', { width: '76px' }),
 ];

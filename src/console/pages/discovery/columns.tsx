@@ -1,6 +1,6 @@
 import { timeColumn } from '../../ui/attribute-columns.tsx';
 import { duration, number, title } from '../../ui/format.ts';
-import type { Column } from '../../ui/table.tsx';
+import { type Column, column } from '../../ui/table.tsx';
 import { Value } from '../../ui/value.tsx';
 import type { Scan, ScanRow } from './scans.ts';
 
@@ -29,93 +29,44 @@ export const tookMs = ({ started_at, finished_at }: Scan, nowMs: number): number
     : Math.max(0, (finished_at === undefined ? nowMs : Date.parse(finished_at)) - Date.parse(started_at));
 
 export const columns: readonly Column<ScanRow>[] = [
-  {
-    id: 'status',
-    title: 'Status',
-    width: '96px',
-    sort: 'status',
-    cell: ({ attributes: { status } }) => <Status status={status} />,
-  },
-  {
-    id: 'targets',
-    title: 'Targets',
-    width: 'minmax(96px, 1.4fr)',
-    cell: ({ attributes: { targets } }) => (
-      <bdi class="mono" title={targets.join(', ')}>
-        {targets.join(', ')}
-      </bdi>
+  column('status', 'Status', { width: '96px', sort: 'status' }, ({ attributes: { status } }) => (
+    <Status status={status} />
+  )),
+  column('targets', 'Targets', { width: 'minmax(96px, 1.4fr)' }, ({ attributes: { targets } }) => (
+    <bdi class="mono" title={targets.join(', ')}>
+      {targets.join(', ')}
+    </bdi>
+  )),
+  column('ports', 'Ports', { width: 'minmax(64px, 0.8fr)', from: 560 }, ({ attributes: { ports } }) => (
+    <bdi class="mono" title={ports}>
+      {ports}
+    </bdi>
+  )),
+  column('up', 'Hosts up', { width: '72px', end: true, from: 460 }, ({ attributes: { result, progress } }) =>
+    result === undefined ? (
+      <span class="quiet">–</span>
+    ) : (
+      <span title={`of ${number(progress.hosts_total)} scanned`}>{number(result.hosts_up)}</span>
     ),
-  },
-  {
-    id: 'ports',
-    title: 'Ports',
-    width: 'minmax(64px, 0.8fr)',
-    from: 560,
-    cell: ({ attributes: { ports } }) => (
-      <bdi class="mono" title={ports}>
-        {ports}
-      </bdi>
-    ),
-  },
-  {
-    id: 'up',
-    title: 'Hosts up',
-    width: '72px',
-    end: true,
-    from: 460,
-    cell: ({ attributes: { result, progress } }) =>
-      result === undefined ? (
-        <span class="quiet">–</span>
-      ) : (
-        <span title={`of ${number(progress.hosts_total)} scanned`}>{number(result.hosts_up)}</span>
-      ),
-  },
-  {
-    id: 'open',
-    title: 'Open ports',
-    width: '76px',
-    end: true,
-    from: 640,
-    cell: ({ attributes: { result } }) =>
-      result === undefined ? <span class="quiet">–</span> : number(result.services_found),
-  },
-  {
-    id: 'new',
-    title: 'New assets',
-    width: '76px',
-    end: true,
-    from: 740,
-    cell: ({ attributes: { result } }) =>
-      result === undefined ? <span class="quiet">–</span> : number(result.assets_created),
-  },
-  {
-    id: 'engine',
-    title: 'Engine',
-    width: '64px',
-    from: 960,
-    sort: 'engine',
-    cell: ({ attributes: { engine } }) => engine,
-  },
-  {
-    id: 'by',
-    title: 'Started by',
-    width: 'minmax(64px, 0.5fr)',
-    from: 840,
-    sort: 'requested_by',
-    cell: ({ attributes: { requested_by } }) => (
+  ),
+  column('open', 'Open ports', { width: '76px', end: true, from: 640 }, ({ attributes: { result } }) =>
+    result === undefined ? <span class="quiet">–</span> : number(result.services_found),
+  ),
+  column('new', 'New assets', { width: '76px', end: true, from: 740 }, ({ attributes: { result } }) =>
+    result === undefined ? <span class="quiet">–</span> : number(result.assets_created),
+  ),
+  column('engine', 'Engine', { width: '64px', from: 960, sort: 'engine' }, ({ attributes: { engine } }) => engine),
+  column(
+    'by',
+    'Started by',
+    { width: 'minmax(64px, 0.5fr)', from: 840, sort: 'requested_by' },
+    ({ attributes: { requested_by } }) => (
       <Value value={requested_by} list="listScans" field="requested_by" mono={false} />
     ),
-  },
-  {
-    id: 'took',
-    title: 'Duration',
-    width: '88px',
-    end: true,
-    from: 700,
-    cell: ({ attributes }) => {
-      const took = attributes.finished_at === undefined ? undefined : tookMs(attributes, 0);
-      return took === undefined ? <span class="quiet">–</span> : duration(took);
-    },
-  },
+  ),
+  column('took', 'Duration', { width: '88px', end: true, from: 700 }, ({ attributes }) => {
+    const took = attributes.finished_at === undefined ? undefined : tookMs(attributes, 0);
+    return took === undefined ? <span class="quiet">–</span> : duration(took);
+  }),
   timeColumn('when', 'Requested', 'requested_at', { width: '84px' }),
 ];

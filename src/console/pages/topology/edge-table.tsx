@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Topology } from '../../../contract/resources/topology.ts';
 import { bytes, number } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type AlertedEdges, alertRank } from './alerted.ts';
 import { AlertedMark } from './alerted-mark.tsx';
@@ -19,68 +19,27 @@ const orders: Readonly<Record<string, (edge: Edge, alerted: AlertedEdges) => num
 };
 
 const columnsWith = (alerted: AlertedEdges): readonly Column<Edge>[] => [
-  {
-    id: 'source',
-    title: 'Source',
-    width: 'minmax(100px, 1fr)',
-    sort: 'source',
-    cell: ({ source }) => <bdi class="mono">{source}</bdi>,
-  },
-  {
-    id: 'target',
-    title: 'Destination',
-    width: 'minmax(100px, 1fr)',
-    sort: 'target',
-    cell: ({ target }) => <bdi class="mono">{target}</bdi>,
-  },
-  {
-    id: 'ports',
-    title: 'Ports',
-    width: '120px',
-    from: 620,
-    cell: ({ ports }) => <span class="mono">{ports.join(', ')}</span>,
-  },
-  {
-    id: 'protocols',
-    title: 'Protocols',
-    width: '110px',
-    from: 760,
-    cell: ({ protocols }) => <bdi>{protocols.join(', ')}</bdi>,
-  },
-  {
-    id: 'connections',
-    title: 'Connections',
-    width: '90px',
-    end: true,
-    sort: 'connections',
-    from: 520,
-    cell: ({ connections }) => number(connections),
-  },
-  {
-    id: 'bytes',
-    title: 'Bytes',
-    width: '80px',
-    end: true,
-    sort: 'bytes',
-    from: 430,
-    cell: (edge) => bytes(edge.bytes),
-  },
-  {
-    id: 'alerts',
-    title: 'Open alerts',
-    width: '92px',
-    sort: 'alerts',
-    cell: (edge) => <AlertedMark edge={edge} alerted={alerted.get(edgeId(edge))} />,
-  },
-  {
-    id: 'last_seen',
-    title: 'Last seen',
-    width: '84px',
-    end: true,
-    sort: 'last_seen',
-    from: 680,
-    cell: ({ last_seen }) => <Time at={last_seen} />,
-  },
+  column('source', 'Source', { width: 'minmax(100px, 1fr)', sort: 'source' }, ({ source }) => (
+    <bdi class="mono">{source}</bdi>
+  )),
+  column('target', 'Destination', { width: 'minmax(100px, 1fr)', sort: 'target' }, ({ target }) => (
+    <bdi class="mono">{target}</bdi>
+  )),
+  column('ports', 'Ports', { width: '120px', from: 620 }, ({ ports }) => <span class="mono">{ports.join(', ')}</span>),
+  column('protocols', 'Protocols', { width: '110px', from: 760 }, ({ protocols }) => <bdi>{protocols.join(', ')}</bdi>),
+  column(
+    'connections',
+    'Connections',
+    { width: '90px', end: true, from: 520, sort: 'connections' },
+    ({ connections }) => number(connections),
+  ),
+  column('bytes', 'Bytes', { width: '80px', end: true, from: 430, sort: 'bytes' }, (edge) => bytes(edge.bytes)),
+  column('alerts', 'Open alerts', { width: '92px', sort: 'alerts' }, (edge) => (
+    <AlertedMark edge={edge} alerted={alerted.get(edgeId(edge))} />
+  )),
+  column('last_seen', 'Last seen', { width: '84px', end: true, from: 680, sort: 'last_seen' }, ({ last_seen }) => (
+    <Time at={last_seen} />
+  )),
 ];
 
 /** The edges of the graph or, while a node is selected, of this node, as a table. */

@@ -12,7 +12,7 @@ import { Hash } from '../../ui/hash.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Detail, Section, Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { type Column, Counted, Table } from '../../ui/table.tsx';
+import { type Column, Counted, column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FaultText } from './check.tsx';
 import { EntryBytes } from './entry-bytes.tsx';
@@ -120,50 +120,35 @@ function columnsWith(keys: KeySet | undefined): readonly Column<EntryRow>[] {
   const shownEntry = (cell: (entry: ReturnType<typeof entryOf>) => ComponentChildren) => (row: EntryRow) =>
     cell(entryOf(row.attributes.entry));
   return [
-    {
-      id: 'check',
-      title: '✓',
-      width: '20px',
-      cell: (row) => (
-        <SignedTick signed={keys && checkEntryRow(row, keys)} says="Hash and signature verified in this browser" />
-      ),
-    },
-    {
-      id: 'index',
-      title: 'Index',
-      width: '72px',
-      end: true,
-      cell: ({ attributes }) => <span class="mono">{number(attributes.leaf_index)}</span>,
-    },
-    {
-      id: 'kind',
-      title: 'Kind',
-      width: 'minmax(120px, 180px)',
-      cell: shownEntry(({ kind }) => <bdi class="mono">{kind}</bdi>),
-    },
-    {
-      id: 'what',
-      title: 'Summary',
-      width: 'minmax(120px, 1fr)',
-      from: 520,
-      cell: shownEntry(({ title, subject }) => (
+    column('check', '✓', { width: '20px' }, (row) => (
+      <SignedTick signed={keys && checkEntryRow(row, keys)} says="Hash and signature verified in this browser" />
+    )),
+    column('index', 'Index', { width: '72px', end: true }, ({ attributes }) => (
+      <span class="mono">{number(attributes.leaf_index)}</span>
+    )),
+    column(
+      'kind',
+      'Kind',
+      { width: 'minmax(120px, 180px)' },
+      shownEntry(({ kind }) => <bdi class="mono">{kind}</bdi>),
+    ),
+    column(
+      'what',
+      'Summary',
+      { width: 'minmax(120px, 1fr)', from: 520 },
+      shownEntry(({ title, subject }) => (
         <bdi title={title}>{title ?? (subject && `${subject.type} ${subject.id}`) ?? ''}</bdi>
       )),
-    },
-    {
-      id: 'hash',
-      title: 'Leaf hash',
-      width: '140px',
-      from: 900,
-      cell: ({ attributes }) => <Hash value={attributes.leaf_hash} what="Leaf hash" />,
-    },
-    {
-      id: 'occurred',
-      title: 'Occurred',
-      width: '84px',
-      end: true,
-      cell: shownEntry(({ occurredAt }) => occurredAt && <Time at={occurredAt} />),
-    },
+    ),
+    column('hash', 'Leaf hash', { width: '140px', from: 900 }, ({ attributes }) => (
+      <Hash value={attributes.leaf_hash} what="Leaf hash" />
+    )),
+    column(
+      'occurred',
+      'Occurred',
+      { width: '84px', end: true },
+      shownEntry(({ occurredAt }) => occurredAt && <Time at={occurredAt} />),
+    ),
   ];
 }
 

@@ -5,7 +5,7 @@ import { counted, number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Detail, Facts, Section, Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { type Column, Counted, Table } from '../../ui/table.tsx';
+import { type Column, Counted, column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FaultText } from './check.tsx';
 import { Moment } from './moment.tsx';
@@ -41,46 +41,22 @@ export function HeadsPart({ keys }: { keys: KeySet | undefined }) {
 
 function columnsWith(keys: KeySet | undefined): readonly Column<HeadRow>[] {
   return [
-    {
-      id: 'check',
-      title: '✓',
-      width: '20px',
-      cell: (row) => <SignedTick signed={keys && checkHeadRow(row, keys)} says="Signature verified in this browser" />,
-    },
-    {
-      id: 'size',
-      title: 'Size',
-      width: '84px',
-      end: true,
-      cell: ({ attributes }) => <span class="mono">{number(attributes.tree_size)}</span>,
-    },
-    {
-      id: 'root',
-      title: 'Root',
-      width: 'minmax(120px, 1fr)',
-      cell: ({ attributes }) => <Hash value={attributes.root_hash} what="Root" />,
-    },
-    {
-      id: 'key',
-      title: 'Key',
-      width: '140px',
-      from: 760,
-      cell: ({ attributes }) => <Hash value={attributes.signer_key_id} what="Key" />,
-    },
-    {
-      id: 'exact',
-      title: 'Signed at',
-      width: '190px',
-      from: 620,
-      cell: ({ attributes }) => <Time at={attributes.timestamp_ns / 1e6} as="exact" />,
-    },
-    {
-      id: 'age',
-      title: 'Age',
-      width: '76px',
-      end: true,
-      cell: ({ attributes }) => <Time at={attributes.timestamp_ns / 1e6} />,
-    },
+    column('check', '✓', { width: '20px' }, (row) => (
+      <SignedTick signed={keys && checkHeadRow(row, keys)} says="Signature verified in this browser" />
+    )),
+    column('size', 'Size', { width: '84px', end: true }, ({ attributes }) => (
+      <span class="mono">{number(attributes.tree_size)}</span>
+    )),
+    column('root', 'Root', { width: 'minmax(120px, 1fr)' }, ({ attributes }) => (
+      <Hash value={attributes.root_hash} what="Root" />
+    )),
+    column('key', 'Key', { width: '140px', from: 760 }, ({ attributes }) => (
+      <Hash value={attributes.signer_key_id} what="Key" />
+    )),
+    column('exact', 'Signed at', { width: '190px', from: 620 }, ({ attributes }) => (
+      <Time at={attributes.timestamp_ns / 1e6} as="exact" />
+    )),
+    column('age', 'Age', { width: '76px', end: true }, ({ attributes }) => <Time at={attributes.timestamp_ns / 1e6} />),
   ];
 }
 

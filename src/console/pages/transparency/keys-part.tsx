@@ -5,7 +5,7 @@ import { counted } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Detail, Section, Split } from '../../ui/split.tsx';
 import { Empty, Loading } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FaultText } from './check.tsx';
 import { KeyFacts, rangeOf } from './key-facts.tsx';
@@ -83,26 +83,16 @@ function pinnedAs(key: LogKey): string {
 }
 
 const columns: readonly Column<LogKey>[] = [
-  {
-    id: 'purpose',
-    title: 'Purpose',
-    width: 'minmax(110px, 150px)',
-    cell: ({ purpose }) => <bdi>{purpose}</bdi>,
-  },
-  { id: 'state', title: 'State', width: '72px', cell: ({ state }) => <bdi>{state}</bdi> },
-  {
-    id: 'fingerprint',
-    title: 'Fingerprint',
-    width: 'minmax(120px, 1fr)',
-    cell: (key) => <Hash value={fingerprint(key)} what="Fingerprint" length={16} />,
-  },
-  { id: 'range', title: 'Signs', width: '200px', from: 760, cell: (key) => rangeOf(key) ?? '' },
-  {
-    id: 'since',
-    title: 'Valid from',
-    width: '84px',
-    end: true,
-    from: 560,
-    cell: ({ notBefore }) => notBefore && <Time at={notBefore} />,
-  },
+  column('purpose', 'Purpose', { width: 'minmax(110px, 150px)' }, ({ purpose }) => <bdi>{purpose}</bdi>),
+  column('state', 'State', { width: '72px' }, ({ state }) => <bdi>{state}</bdi>),
+  column('fingerprint', 'Fingerprint', { width: 'minmax(120px, 1fr)' }, (key) => (
+    <Hash value={fingerprint(key)} what="Fingerprint" length={16} />
+  )),
+  column('range', 'Signs', { width: '200px', from: 760 }, (key) => rangeOf(key) ?? ''),
+  column(
+    'since',
+    'Valid from',
+    { width: '84px', end: true, from: 560 },
+    ({ notBefore }) => notBefore && <Time at={notBefore} />,
+  ),
 ];

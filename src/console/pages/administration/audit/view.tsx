@@ -10,7 +10,7 @@ import { counted, number } from '../../../ui/format.ts';
 import { SaveProgress } from '../../../ui/save-progress.tsx';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
-import type { Column } from '../../../ui/table.tsx';
+import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { say, sayFailure } from '../../../ui/toasts.tsx';
 import { Value } from '../../../ui/value.tsx';
@@ -129,69 +129,42 @@ function Outcome({ outcome, code }: { outcome: AuditRow['attributes']['outcome']
 }
 
 const columns: readonly Column<AuditRow>[] = [
-  {
-    id: 'time',
-    title: 'Time',
-    width: '84px',
-    sort: 'time',
-    cell: ({ attributes: { time } }) => <Time at={time} />,
-  },
-  {
-    id: 'actor',
-    title: 'Actor',
-    width: 'minmax(80px, 150px)',
-    cell: ({ attributes: { actor, actor_name } }) => (
-      <Value value={actor_name ?? actor} list={list} field={actor_name ? 'actor_name' : 'actor'} mono={false} />
-    ),
-  },
-  {
-    id: 'operation',
-    title: 'Operation',
-    width: 'minmax(110px, 1fr)',
-    cell: ({ attributes: { operation, count } }) => (
-      <>
-        <Value value={operation} list={list} field="operation" />
-        {count !== undefined && <span class="quiet"> × {number(count)}</span>}
-      </>
-    ),
-  },
-  {
-    id: 'resource',
-    title: 'Resource',
-    width: 'minmax(100px, 1fr)',
-    from: 820,
-    cell: ({ attributes: { resource } }) =>
+  column('time', 'Time', { width: '84px', sort: 'time' }, ({ attributes: { time } }) => <Time at={time} />),
+  column('actor', 'Actor', { width: 'minmax(80px, 150px)' }, ({ attributes: { actor, actor_name } }) => (
+    <Value value={actor_name ?? actor} list={list} field={actor_name ? 'actor_name' : 'actor'} mono={false} />
+  )),
+  column('operation', 'Operation', { width: 'minmax(110px, 1fr)' }, ({ attributes: { operation, count } }) => (
+    <>
+      <Value value={operation} list={list} field="operation" />
+      {count !== undefined && <span class="quiet"> × {number(count)}</span>}
+    </>
+  )),
+  column(
+    'resource',
+    'Resource',
+    { width: 'minmax(100px, 1fr)', from: 820 },
+    ({ attributes: { resource } }) =>
       resource && (
         <bdi class="quiet" title={`${resource.type} ${resource.id}`}>
           {resource.type} <span class="mono">{resource.id}</span>
         </bdi>
       ),
-  },
-  {
-    id: 'source',
-    title: 'Source',
-    width: 'minmax(90px, 130px)',
-    from: 680,
-    cell: ({ attributes: { source_address } }) => <bdi class="mono">{source_address}</bdi>,
-  },
-  {
-    id: 'outcome',
-    title: 'Outcome',
-    width: 'minmax(84px, 160px)',
-    from: 380,
-    cell: ({ attributes: { outcome, code } }) => <Outcome outcome={outcome} code={code} />,
-  },
-  {
-    id: 'log',
-    title: 'Log',
-    width: '36px',
-    end: true,
-    from: 560,
-    cell: ({ attributes: { entry_ids } }) =>
+  ),
+  column('source', 'Source', { width: 'minmax(90px, 130px)', from: 680 }, ({ attributes: { source_address } }) => (
+    <bdi class="mono">{source_address}</bdi>
+  )),
+  column('outcome', 'Outcome', { width: 'minmax(84px, 160px)', from: 380 }, ({ attributes: { outcome, code } }) => (
+    <Outcome outcome={outcome} code={code} />
+  )),
+  column(
+    'log',
+    'Log',
+    { width: '36px', end: true, from: 560 },
+    ({ attributes: { entry_ids } }) =>
       entry_ids?.[0] !== undefined && (
         <a href={href('transparency', { view: 'proof', id: entry_ids[0] })} aria-label="Proof of the log entry">
           ◈
         </a>
       ),
-  },
+  ),
 ];

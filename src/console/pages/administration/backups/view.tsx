@@ -9,7 +9,7 @@ import { bytes, duration, number } from '../../../ui/format.ts';
 import { Hash } from '../../../ui/hash.tsx';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
-import type { Column } from '../../../ui/table.tsx';
+import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { say, sayFailure } from '../../../ui/toasts.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -199,56 +199,30 @@ const privateKeys = {
 const marks = { running: '…', completed: '✓', failed: '✕' } as const;
 
 const columns: readonly Column<BackupRow>[] = [
-  {
-    id: 'created',
-    title: 'Started',
-    width: 'minmax(90px, 1fr)',
-    sort: 'created_at',
-    cell: ({ attributes: { created_at } }) => <Time at={created_at} />,
-  },
-  {
-    id: 'state',
-    title: 'State',
-    width: '104px',
-    cell: ({ attributes: { state } }) => (
-      <span class={state === 'failed' ? 'admin-bad' : state === 'completed' ? 'admin-good' : ''}>
-        <span aria-hidden="true">{marks[state]}</span> {state}
-      </span>
-    ),
-  },
-  {
-    id: 'size',
-    title: 'Size',
-    width: '90px',
-    end: true,
-    cell: ({ attributes: { size } }) => bytes(size),
-  },
-  {
-    id: 'events',
-    title: 'Events',
-    width: '96px',
-    end: true,
-    from: 560,
-    cell: ({ attributes: { events } }) => (events === undefined ? '' : number(events)),
-  },
-  {
-    id: 'head',
-    title: 'Tree size',
-    width: '84px',
-    end: true,
-    from: 480,
-    cell: ({ attributes: { sth } }) => (sth === undefined ? '' : number(sth.tree_size)),
-  },
-  {
-    id: 'path',
-    title: 'Path',
-    width: 'minmax(120px, 2fr)',
-    from: 760,
-    cell: ({ attributes: { path } }) =>
+  column('created', 'Started', { width: 'minmax(90px, 1fr)', sort: 'created_at' }, ({ attributes: { created_at } }) => (
+    <Time at={created_at} />
+  )),
+  column('state', 'State', { width: '104px' }, ({ attributes: { state } }) => (
+    <span class={state === 'failed' ? 'admin-bad' : state === 'completed' ? 'admin-good' : ''}>
+      <span aria-hidden="true">{marks[state]}</span> {state}
+    </span>
+  )),
+  column('size', 'Size', { width: '90px', end: true }, ({ attributes: { size } }) => bytes(size)),
+  column('events', 'Events', { width: '96px', end: true, from: 560 }, ({ attributes: { events } }) =>
+    events === undefined ? '' : number(events),
+  ),
+  column('head', 'Tree size', { width: '84px', end: true, from: 480 }, ({ attributes: { sth } }) =>
+    sth === undefined ? '' : number(sth.tree_size),
+  ),
+  column(
+    'path',
+    'Path',
+    { width: 'minmax(120px, 2fr)', from: 760 },
+    ({ attributes: { path } }) =>
       path && (
         <bdi class="mono quiet" title={path}>
           {path}
         </bdi>
       ),
-  },
+  ),
 ];

@@ -4,7 +4,7 @@ import { Button, Choice } from '../../../ui/button.tsx';
 import { counted, number } from '../../../ui/format.ts';
 import { Split } from '../../../ui/split.tsx';
 import { Answered, Empty } from '../../../ui/states.tsx';
-import { type Column, Table } from '../../../ui/table.tsx';
+import { type Column, column, Table } from '../../../ui/table.tsx';
 import { SettingDetail } from './detail.tsx';
 import { inWords, matching, type Setting, settingsOf, shown } from './settings.ts';
 import './configuration.css';
@@ -116,62 +116,37 @@ function Settings({
 }
 
 const columns: readonly Column<Setting>[] = [
-  {
-    id: 'name',
-    title: 'Setting',
-    width: 'minmax(150px, 1.6fr)',
-    cell: ({ name, description }) => (
-      <span class="mono" title={description}>
-        {name}
-      </span>
-    ),
-  },
-  {
-    id: 'value',
-    title: 'Effective',
-    width: 'minmax(100px, 1fr)',
-    cell: ({ name, active, secret }) => {
-      const words = inWords(name, active);
-      return secret ? (
-        <span class="quiet">secret</span>
-      ) : (
-        <bdi class={active === undefined ? 'quiet' : ''} title={shown(active)}>
-          {words ?? shown(active)}
-        </bdi>
-      );
-    },
-  },
-  {
-    id: 'pending',
-    title: 'After restart',
-    width: 'minmax(90px, 150px)',
-    from: 640,
-    cell: ({ name, pending }) =>
+  column('name', 'Setting', { width: 'minmax(150px, 1.6fr)' }, ({ name, description }) => (
+    <span class="mono" title={description}>
+      {name}
+    </span>
+  )),
+  column('value', 'Effective', { width: 'minmax(100px, 1fr)' }, ({ name, active, secret }) => {
+    const words = inWords(name, active);
+    return secret ? (
+      <span class="quiet">secret</span>
+    ) : (
+      <bdi class={active === undefined ? 'quiet' : ''} title={shown(active)}>
+        {words ?? shown(active)}
+      </bdi>
+    );
+  }),
+  column(
+    'pending',
+    'After restart',
+    { width: 'minmax(90px, 150px)', from: 640 },
+    ({ name, pending }) =>
       pending !== undefined && <bdi class="setting-pending">→ {inWords(name, pending) ?? shown(pending)}</bdi>,
-  },
-  {
-    id: 'default',
-    title: 'Default',
-    width: 'minmax(80px, 150px)',
-    from: 760,
-    cell: ({ name, schema }) => <bdi class="quiet">{inWords(name, schema.default) ?? shown(schema.default)}</bdi>,
-  },
-  {
-    id: 'source',
-    title: 'Source',
-    width: '92px',
-    from: 480,
-    cell: ({ source }) => <span class={source === 'default' ? 'quiet' : ''}>{source}</span>,
-  },
-  {
-    id: 'lock',
-    title: 'Editing',
-    width: '72px',
-    from: 560,
-    cell: ({ read_only }) => (
-      <span class="quiet" title={read_only}>
-        {read_only === undefined ? 'editable' : 'read-only'}
-      </span>
-    ),
-  },
+  ),
+  column('default', 'Default', { width: 'minmax(80px, 150px)', from: 760 }, ({ name, schema }) => (
+    <bdi class="quiet">{inWords(name, schema.default) ?? shown(schema.default)}</bdi>
+  )),
+  column('source', 'Source', { width: '92px', from: 480 }, ({ source }) => (
+    <span class={source === 'default' ? 'quiet' : ''}>{source}</span>
+  )),
+  column('lock', 'Editing', { width: '72px', from: 560 }, ({ read_only }) => (
+    <span class="quiet" title={read_only}>
+      {read_only === undefined ? 'editable' : 'read-only'}
+    </span>
+  )),
 ];

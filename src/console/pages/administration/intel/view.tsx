@@ -9,7 +9,7 @@ import { Hash } from '../../../ui/hash.tsx';
 import { Severity } from '../../../ui/severity.tsx';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
-import type { Column } from '../../../ui/table.tsx';
+import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
@@ -170,35 +170,17 @@ function ListFacts({ of: list }: { of: IntelRow['attributes'] }) {
 }
 
 const columns: readonly Column<IntelRow>[] = [
-  {
-    id: 'severity',
-    title: 'Severity',
-    width: '86px',
-    sort: 'severity',
-    cell: ({ attributes: { severity } }) => <Severity level={severity} short />,
-  },
-  {
-    id: 'name',
-    title: 'Name',
-    width: 'minmax(110px, 1fr)',
-    sort: 'name',
-    cell: ({ attributes: { name } }) => <bdi title={name}>{name}</bdi>,
-  },
+  column('severity', 'Severity', { width: '86px', sort: 'severity' }, ({ attributes: { severity } }) => (
+    <Severity level={severity} short />
+  )),
+  column('name', 'Name', { width: 'minmax(110px, 1fr)', sort: 'name' }, ({ attributes: { name } }) => (
+    <bdi title={name}>{name}</bdi>
+  )),
   numberColumn('indicators', 'Indicators', 'indicators', { width: '84px' }),
-  {
-    id: 'rejected',
-    title: 'Rejected',
-    width: '80px',
-    end: true,
-    from: 640,
-    cell: ({ attributes: { rejected_total } }) => number(rejected_total),
-  },
+  column('rejected', 'Rejected', { width: '80px', end: true, from: 640 }, ({ attributes: { rejected_total } }) =>
+    number(rejected_total),
+  ),
   numberColumn('hits', 'Hits', 'hits', { width: '64px', from: 480 }),
   timeColumn('changed', 'Changed', 'changed_at', { width: '84px', from: 560 }),
-  {
-    id: 'state',
-    title: 'State',
-    width: '44px',
-    cell: ({ attributes: { enabled } }) => (enabled ? 'on' : 'off'),
-  },
+  column('state', 'State', { width: '44px' }, ({ attributes: { enabled } }) => (enabled ? 'on' : 'off')),
 ];

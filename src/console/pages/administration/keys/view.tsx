@@ -7,7 +7,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Hash } from '../../../ui/hash.tsx';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
-import type { Column } from '../../../ui/table.tsx';
+import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
@@ -95,49 +95,27 @@ function KeyDetail({ of: key }: { of: KeyRow }) {
 const marks = { pending: '○', active: '●', retired: '·', revoked: '✕' } as const;
 
 const columns: readonly Column<KeyRow>[] = [
-  {
-    id: 'purpose',
-    title: 'Purpose',
-    width: 'minmax(100px, 150px)',
-    sort: 'purpose',
-    cell: ({ attributes: { purpose } }) => <span title={purpose}>{purposes[purpose].title}</span>,
-  },
-  {
-    id: 'state',
-    title: 'State',
-    width: '84px',
-    sort: 'state',
-    cell: ({ attributes: { state } }) => (
-      <span class={state === 'revoked' ? 'admin-bad' : state === 'active' ? 'admin-good' : ''}>
-        <span aria-hidden="true">{marks[state]}</span> {state}
-      </span>
-    ),
-  },
-  {
-    id: 'fingerprint',
-    title: 'Fingerprint',
-    width: 'minmax(110px, 1fr)',
-    cell: ({ attributes: { fingerprint } }) => <Hash value={fingerprint} what="Fingerprint" length={8} />,
-  },
-  {
-    id: 'range',
-    title: 'Range',
-    width: 'minmax(120px, 190px)',
-    from: 760,
-    cell: ({ attributes }) => rangeOf(attributes) ?? '',
-  },
+  column('purpose', 'Purpose', { width: 'minmax(100px, 150px)', sort: 'purpose' }, ({ attributes: { purpose } }) => (
+    <span title={purpose}>{purposes[purpose].title}</span>
+  )),
+  column('state', 'State', { width: '84px', sort: 'state' }, ({ attributes: { state } }) => (
+    <span class={state === 'revoked' ? 'admin-bad' : state === 'active' ? 'admin-good' : ''}>
+      <span aria-hidden="true">{marks[state]}</span> {state}
+    </span>
+  )),
+  column('fingerprint', 'Fingerprint', { width: 'minmax(110px, 1fr)' }, ({ attributes: { fingerprint } }) => (
+    <Hash value={fingerprint} what="Fingerprint" length={8} />
+  )),
+  column('range', 'Range', { width: 'minmax(120px, 190px)', from: 760 }, ({ attributes }) => rangeOf(attributes) ?? ''),
   timeColumn('created', 'Created', 'created_at', { width: '84px', from: 640 }),
   timeColumn('activated', 'Activated', 'activated_at', { width: '84px', from: 860 }),
-  {
-    id: 'ended',
-    title: 'Ended',
-    width: '84px',
-    end: true,
-    from: 520,
-    sort: 'retired_at',
-    cell: ({ attributes: { retired_at, revoked_at } }) => {
+  column(
+    'ended',
+    'Ended',
+    { width: '84px', end: true, from: 520, sort: 'retired_at' },
+    ({ attributes: { retired_at, revoked_at } }) => {
       const at = revoked_at ?? retired_at;
       return at && <Time at={at} />;
     },
-  },
+  ),
 ];

@@ -2,7 +2,7 @@ import type { ListItem } from '../../../../client/client.ts';
 import { timeColumn } from '../../../ui/attribute-columns.tsx';
 import { words } from '../../../ui/format.ts';
 import { Empty } from '../../../ui/states.tsx';
-import type { Column } from '../../../ui/table.tsx';
+import { type Column, column } from '../../../ui/table.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { CreatePrincipal } from './create-dialog.tsx';
@@ -32,36 +32,16 @@ export default function Principals() {
 }
 
 const columns: readonly Column<ListItem<'listPrincipals'>>[] = [
-  {
-    id: 'name',
-    title: 'Name',
-    width: 'minmax(110px, 1fr)',
-    sort: 'name',
-    cell: ({ attributes: { name } }) => <bdi title={name}>{name}</bdi>,
-  },
-  {
-    id: 'kind',
-    title: 'Kind',
-    width: '110px',
-    from: 620,
-    sort: 'kind',
-    cell: ({ attributes: { kind } }) => words(kind),
-  },
-  {
-    id: 'roles',
-    title: 'Roles',
-    width: 'minmax(90px, 1fr)',
-    cell: ({ attributes: { roles } }) => (roles.length === 0 ? <span class="quiet">none</span> : roles.join(', ')),
-  },
-  {
-    id: 'status',
-    title: 'Status',
-    width: '90px',
-    sort: 'status',
-    cell: ({ attributes: { status } }) => (
-      <span class={status === 'suspended' ? 'admin-bad' : ''}>{status === 'suspended' ? '✕ suspended' : status}</span>
-    ),
-  },
+  column('name', 'Name', { width: 'minmax(110px, 1fr)', sort: 'name' }, ({ attributes: { name } }) => (
+    <bdi title={name}>{name}</bdi>
+  )),
+  column('kind', 'Kind', { width: '110px', from: 620, sort: 'kind' }, ({ attributes: { kind } }) => words(kind)),
+  column('roles', 'Roles', { width: 'minmax(90px, 1fr)' }, ({ attributes: { roles } }) =>
+    roles.length === 0 ? <span class="quiet">none</span> : roles.join(', '),
+  ),
+  column('status', 'Status', { width: '90px', sort: 'status' }, ({ attributes: { status } }) => (
+    <span class={status === 'suspended' ? 'admin-bad' : ''}>{status === 'suspended' ? '✕ suspended' : status}</span>
+  )),
   timeColumn('login', 'Last login', 'last_login_at', { width: '96px', from: 700, absent: 'never' }),
   timeColumn('created', 'Created', 'created_at', { width: '84px', from: 800 }),
 ];

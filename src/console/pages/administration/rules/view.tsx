@@ -11,7 +11,7 @@ import { number } from '../../../ui/format.ts';
 import { Severity } from '../../../ui/severity.tsx';
 import { Facts } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
-import type { Column } from '../../../ui/table.tsx';
+import { type Column, column } from '../../../ui/table.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { newId, RuleDetail } from './detail.tsx';
@@ -126,50 +126,21 @@ function Reloaded({
 const states = { on: 'on', off: 'off', broken: '✕ invalid' } as const;
 
 const columns: readonly Column<ListItem<'listRules'>>[] = [
-  {
-    id: 'level',
-    title: 'Level',
-    width: '86px',
-    sort: 'level',
-    cell: ({ attributes: { level } }) => <Severity level={level} short />,
-  },
-  {
-    id: 'title',
-    title: 'Title',
-    width: 'minmax(140px, 1fr)',
-    sort: 'title',
-    cell: ({ attributes: { title } }) => <bdi title={title}>{title}</bdi>,
-  },
-  {
-    id: 'logsource',
-    title: 'Log source',
-    width: 'minmax(90px, 150px)',
-    from: 700,
-    cell: ({ attributes: { logsource } }) => <bdi class="quiet">{logsourceText(logsource)}</bdi>,
-  },
-  {
-    id: 'status',
-    title: 'Status',
-    width: '90px',
-    from: 860,
-    cell: ({ attributes: { status } }) => status ?? '',
-  },
-  {
-    id: 'origin',
-    title: 'Source',
-    width: '116px',
-    from: 900,
-    cell: ({ attributes: { origin } }) => origins[origin],
-  },
+  column('level', 'Level', { width: '86px', sort: 'level' }, ({ attributes: { level } }) => (
+    <Severity level={level} short />
+  )),
+  column('title', 'Title', { width: 'minmax(140px, 1fr)', sort: 'title' }, ({ attributes: { title } }) => (
+    <bdi title={title}>{title}</bdi>
+  )),
+  column('logsource', 'Log source', { width: 'minmax(90px, 150px)', from: 700 }, ({ attributes: { logsource } }) => (
+    <bdi class="quiet">{logsourceText(logsource)}</bdi>
+  )),
+  column('status', 'Status', { width: '90px', from: 860 }, ({ attributes: { status } }) => status ?? ''),
+  column('origin', 'Source', { width: '116px', from: 900 }, ({ attributes: { origin } }) => origins[origin]),
   numberColumn('hits', 'Hits', 'hits', { width: '72px', from: 480 }),
   timeColumn('changed', 'Changed', 'changed_at', { width: '80px', from: 760 }),
-  {
-    id: 'state',
-    title: 'State',
-    width: '70px',
-    cell: ({ attributes }) => {
-      const state = stateOf(attributes);
-      return <span class={state === 'broken' ? 'admin-bad' : ''}>{states[state]}</span>;
-    },
-  },
+  column('state', 'State', { width: '70px' }, ({ attributes }) => {
+    const state = stateOf(attributes);
+    return <span class={state === 'broken' ? 'admin-bad' : ''}>{states[state]}</span>;
+  }),
 ];

@@ -8,7 +8,7 @@ import { Button } from '../../../ui/button.tsx';
 import { counted } from '../../../ui/format.ts';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
-import type { Column } from '../../../ui/table.tsx';
+import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -151,33 +151,18 @@ function Suppressed({ id }: { id: string }) {
 }
 
 const columns: readonly Column<SilenceRow>[] = [
-  {
-    id: 'matcher',
-    title: 'Matches',
-    width: 'minmax(130px, 2fr)',
-    cell: ({ attributes: { matcher } }) => <bdi title={matcherText(matcher)}>{matcherText(matcher)}</bdi>,
-  },
-  {
-    id: 'reason',
-    title: 'Reason',
-    width: 'minmax(100px, 1fr)',
-    from: 620,
-    cell: ({ attributes: { reason } }) => <bdi title={reason}>{reason}</bdi>,
-  },
-  {
-    id: 'owner',
-    title: 'Owner',
-    width: 'minmax(70px, 120px)',
-    from: 520,
-    sort: 'owner',
-    cell: ({ attributes: { owner } }) => <bdi>{owner}</bdi>,
-  },
+  column('matcher', 'Matches', { width: 'minmax(130px, 2fr)' }, ({ attributes: { matcher } }) => (
+    <bdi title={matcherText(matcher)}>{matcherText(matcher)}</bdi>
+  )),
+  column('reason', 'Reason', { width: 'minmax(100px, 1fr)', from: 620 }, ({ attributes: { reason } }) => (
+    <bdi title={reason}>{reason}</bdi>
+  )),
+  column('owner', 'Owner', { width: 'minmax(70px, 120px)', from: 520, sort: 'owner' }, ({ attributes: { owner } }) => (
+    <bdi>{owner}</bdi>
+  )),
   timeColumn('created', 'Created', 'created_at', { width: '84px', from: 760 }),
   timeColumn('ends', 'Expires', 'expires_at', { width: '84px' }),
-  {
-    id: 'state',
-    title: 'State',
-    width: '64px',
-    cell: ({ attributes: { state } }) => (state === 'active' ? 'active' : 'expired'),
-  },
+  column('state', 'State', { width: '64px' }, ({ attributes: { state } }) =>
+    state === 'active' ? 'active' : 'expired',
+  ),
 ];

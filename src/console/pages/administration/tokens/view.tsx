@@ -9,7 +9,7 @@ import { Button } from '../../../ui/button.tsx';
 import { abbreviated, words } from '../../../ui/format.ts';
 import { Detail, Facts } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
-import type { Column } from '../../../ui/table.tsx';
+import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -115,35 +115,18 @@ function TokenDetail({ token: { id, attributes } }: { token: TokenRow }) {
 }
 
 const columns: readonly Column<TokenRow>[] = [
-  {
-    id: 'name',
-    title: 'Name',
-    width: 'minmax(100px, 1fr)',
-    sort: 'name',
-    cell: ({ attributes: { name } }) =>
-      name === undefined ? <span class="quiet">session</span> : <bdi title={name}>{name}</bdi>,
-  },
-  { id: 'kind', title: 'Kind', width: '72px', from: 420, cell: ({ attributes: { kind } }) => kinds[kind] },
-  {
-    id: 'principal',
-    title: 'Owner',
-    width: 'minmax(80px, 1fr)',
-    cell: ({ attributes: { principal_id } }) => <PrincipalName id={principal_id} />,
-  },
-  {
-    id: 'scopes',
-    title: 'Roles',
-    width: 'minmax(70px, 1fr)',
-    from: 560,
-    cell: ({ attributes: { scopes } }) => scopes.map(words).join(', '),
-  },
+  column('name', 'Name', { width: 'minmax(100px, 1fr)', sort: 'name' }, ({ attributes: { name } }) =>
+    name === undefined ? <span class="quiet">session</span> : <bdi title={name}>{name}</bdi>,
+  ),
+  column('kind', 'Kind', { width: '72px', from: 420 }, ({ attributes: { kind } }) => kinds[kind]),
+  column('principal', 'Owner', { width: 'minmax(80px, 1fr)' }, ({ attributes: { principal_id } }) => (
+    <PrincipalName id={principal_id} />
+  )),
+  column('scopes', 'Roles', { width: 'minmax(70px, 1fr)', from: 560 }, ({ attributes: { scopes } }) =>
+    scopes.map(words).join(', '),
+  ),
   timeColumn('issued', 'Issued', 'issued_at', { width: '90px', from: 760 }),
   timeColumn('used', 'Last used', 'last_used_at', { width: '90px', from: 860, absent: 'never' }),
   timeColumn('expires', 'Expires', 'expires_at', { width: '76px', from: 680, absent: 'never' }),
-  {
-    id: 'state',
-    title: 'State',
-    width: '66px',
-    cell: ({ attributes }) => stateOfToken(attributes, now.value),
-  },
+  column('state', 'State', { width: '66px' }, ({ attributes }) => stateOfToken(attributes, now.value)),
 ];
