@@ -161,6 +161,10 @@ const onlyFirst = ({ pages, pageParams }: InfiniteData<Page, string>): InfiniteD
   pageParams: pageParams.slice(0, 1),
 });
 
+/** Returns the header that makes the service reject a change if the resource has changed since it was read. */
+export const ifVersion = (version: number | undefined): { 'if-match'?: string } =>
+  version === undefined ? {} : { 'if-match': `"${version}"` };
+
 /** Calls an operation that changes something, then refetches the operations named in `changed`. */
 export async function change<O extends CallId>(
   operation: O,

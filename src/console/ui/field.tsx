@@ -87,13 +87,13 @@ interface SelectProps<V extends string>
   extends Omit<JSX.SelectHTMLAttributes<HTMLSelectElement>, 'value' | 'onChange' | 'class' | 'ref'> {
   readonly options: readonly { readonly value: V; readonly title: string }[];
   readonly value: V;
-  readonly onChange: (value: V) => void;
+  readonly onValue: (value: V) => void;
 }
 
 /** A select box of a few values; accepts the attributes of a `Field`. */
-function Select<V extends string>({ options, value, onChange, ...attributes }: SelectProps<V>) {
+function Select<V extends string>({ options, value, onValue, ...attributes }: SelectProps<V>) {
   return (
-    <select {...attributes} class="input" value={value} onChange={(event) => onChange(event.currentTarget.value as V)}>
+    <select {...attributes} class="input" value={value} onChange={(event) => onValue(event.currentTarget.value as V)}>
       {options.map((option) => (
         <option key={option.value} value={option.value}>
           {option.title}

@@ -3,7 +3,6 @@ import { sessionOf } from '../../../src/console/pages/administration/account/ses
 import { restoreCommand } from '../../../src/console/pages/administration/backups/restore-command.ts';
 import { formatOf, lookedAt } from '../../../src/console/pages/administration/intel/content.ts';
 import { rangeOf, revocationOf } from '../../../src/console/pages/administration/keys/purposes.ts';
-import { faultAt, faultElsewhere } from '../../../src/console/pages/administration/parts/faults.ts';
 import {
   copyOf,
   firstRule,
@@ -18,6 +17,7 @@ import {
   matcherText,
 } from '../../../src/console/pages/administration/silences/matcher.ts';
 import { expiryOf, stateOfToken } from '../../../src/console/pages/administration/tokens/expiry.ts';
+import { faultAt, faultElsewhere } from '../../../src/console/ui/faults.ts';
 import { isolateText } from '../../../src/console/ui/words.ts';
 import type { SilenceMatcher } from '../../../src/contract/resources/silence.ts';
 import { invalidField, ServiceError } from '../../../src/errors.ts';

@@ -4,6 +4,7 @@ import { may, me } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { title } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Severity } from '../../ui/severity.tsx';
@@ -114,10 +115,8 @@ function AskName({ onName, onClose }: { onName: (name: string) => void; onClose:
   const [name, setName] = useState('');
   return (
     <Dialog title="Assign to" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           if (name.trim() !== '') onName(name.trim());
         }}
       >
@@ -134,7 +133,7 @@ function AskName({ onName, onClose }: { onName: (name: string) => void; onClose:
             Assign
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
 import { type Severity, severities } from '../../../contract/vocabulary.ts';
-import { ServiceError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { change, useAnswer } from '../../state/answers.ts';
 import { now } from '../../state/clock.ts';
@@ -11,6 +10,7 @@ import { SelectField, TextField } from '../../ui/field.tsx';
 import { Form, FormButtons, FormError } from '../../ui/form.tsx';
 import { counted, instant, number, title } from '../../ui/format.ts';
 import { Options } from '../../ui/options.tsx';
+import { useSending } from '../../ui/sending.ts';
 import { say } from '../../ui/toasts.tsx';
 import { mayChange } from './may-change.ts';
 import { type AlertRow, isOpen } from './question.ts';
@@ -71,8 +71,7 @@ export function SilenceDialog({
   const [reason, setReason] = useState('');
   const [suppress, setSuppress] = useState(true);
   const [submitted, setSubmitted] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<ServiceError>();
+  const sending = useSending();
   const open = rows.filter(({ attributes }) => isOpen(attributes));
   const maySuppress = open.length > 0 && mayChange(open.length);
   const matcher = matcherOf(values, chosen, most);
@@ -80,26 +79,21 @@ export function SilenceDialog({
     matcher: chosen.size === 0 ? 'Choose at least one condition.' : undefined,
     reason: reason.trim() === '' ? 'Enter a reason.' : undefined,
   };
-  const send = async () => {
+  const send = () => {
     setSubmitted(true);
     if (faults.matcher || faults.reason) return;
-    setBusy(true);
-    setFailure(undefined);
-    try {
+    sending.send(async () => {
       const expires_at = new Date(Date.now() + length).toISOString();
       await change('createSilence', { body: { matcher, reason: reason.trim(), expires_at } }, ['listSilences']);
       say(`Silenced until ${instant(Date.parse(expires_at), { ms: false })}.`);
       onClose();
       if (suppress && maySuppress) onSuppress(open);
-    } catch (error) {
-      setFailure(error instanceof ServiceError ? error : new ServiceError('INTERNAL', String(error)));
-      setBusy(false);
-    }
+    });
   };
   const names = new Map(alerts.map(({ rule_id, rule_name }) => [rule_id, rule_name]));
   return (
     <Dialog title={`Silence alerts similar to ${what}`} onClose={onClose}>
-      <Form onSubmit={() => void send()}>
+      <Form onSubmit={send}>
         {left > 0 && (
           <p>
             {number(left)} of the {number(rows.length + left)} selected alerts{' '}
@@ -126,20 +120,20 @@ export function SilenceDialog({
               </label>
             ))}
         </Options>
-        <div class="alert-two">
+        <div class="field-columns">
           <SelectField
             label="Maximum severity"
             hint="More severe alerts still come through."
             options={severities.map((value) => ({ value, title: title(value) }))}
             value={most}
-            onChange={setMost}
+            onValue={setMost}
           />
           <SelectField
             label="Duration"
             hint={`Until ${instant(now.value + length, { ms: false })}.`}
             options={lengths.map(({ ms, title: name }) => ({ value: String(ms), title: name }))}
             value={String(length)}
-            onChange={(ms) => setLength(Number(ms))}
+            onValue={(ms) => setLength(Number(ms))}
           />
         </div>
         <TextField
@@ -161,8 +155,8 @@ export function SilenceDialog({
           <p>{sentence(matcher, (part, value) => (part === 'rule_id' ? (names.get(value) ?? value) : value))}</p>
           {chosen.size > 0 && <Matches filters={silencedFilters(matcher)} atLeast={chosen.has('domain')} />}
         </div>
-        <FormError>{failure?.message}</FormError>
-        <FormButtons action="Silence" busy={busy} onCancel={onClose} />
+        <FormError>{sending.elsewhere}</FormError>
+        <FormButtons action="Silence" busy={sending.busy} onCancel={onClose} />
       </Form>
     </Dialog>
   );

@@ -14,6 +14,9 @@ export const asSeen = ({ id, attributes }: AssetRow) => ({
   headers: { 'if-match': `"${attributes.version}"` },
 });
 
+/** Error text of dialogs that show an asset which another user has changed since. */
+export const conflict = 'Another user changed it. Close this dialog, review the asset and try again.';
+
 /**
  * Changes an asset if its version is still the one on screen.
  *

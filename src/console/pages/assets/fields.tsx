@@ -40,7 +40,7 @@ export function AssetFields({
       error={errorOf(field)}
       options={values.map((value) => ({ value, title: kindTitle(value) }))}
       value={form[field]}
-      onChange={(value) => onChange(field, value)}
+      onValue={(value) => onChange(field, value)}
     />
   );
   const lines = (field: FormField, label: string, hint: string, mono = true) => (

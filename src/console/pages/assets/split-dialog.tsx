@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../state/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Options } from '../../ui/options.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { quoted } from '../../ui/words.ts';
-import { asSeen } from './act.ts';
+import { asSeen, conflict } from './act.ts';
 import { assetsMoved } from './cache.ts';
 import type { AssetRow } from './question.ts';
-import { Refused } from './refused.tsx';
 
 /** Dialog to split an asset: the user selects the addresses of the new asset. */
 export function SplitDialog({
@@ -21,8 +19,6 @@ export function SplitDialog({
   onClose: () => void;
 }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
   const { name, ip_addresses, mac_addresses } = asset.attributes;
   const all = [...ip_addresses, ...mac_addresses];
   const isAll = chosen.size === all.length;
@@ -32,17 +28,10 @@ export function SplitDialog({
     setChosen(next);
   };
   const split = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      const { data } = await api.call('splitAsset', { ...asSeen(asset), body: { identifiers: [...chosen] } });
-      say(`${quoted(data.attributes.name)} split off as a new asset.`);
-      onDone(data.id);
-      await assetsMoved();
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-    }
+    const { data } = await api.call('splitAsset', { ...asSeen(asset), body: { identifiers: [...chosen] } });
+    say(`${quoted(data.attributes.name)} split off as a new asset.`);
+    onDone(data.id);
+    void assetsMoved();
   };
   const choice = (one: string) => (
     <label key={one}>
@@ -51,7 +40,15 @@ export function SplitDialog({
     </label>
   );
   return (
-    <Dialog title={`Split ${quoted(name)}`} onClose={onClose}>
+    <ActionDialog
+      title={`Split ${quoted(name)}`}
+      action={chosen.size > 0 ? `Split off ${chosen.size}` : 'Split off'}
+      danger
+      disabled={chosen.size === 0 || isAll}
+      conflict={conflict}
+      run={split}
+      onClose={onClose}
+    >
       <p>
         Use this if the asset is actually two machines. The selected addresses will move to a new asset with their
         services and history. If an IP address moves without its MAC address, the MAC address will no longer identify
@@ -66,13 +63,6 @@ export function SplitDialog({
           {isAll && <p class="field-error">At least one address must remain.</p>}
         </>
       )}
-      <Refused error={error} what="Not split" />
-      <div class="row">
-        <Button kind="danger" busy={busy} disabled={chosen.size === 0 || isAll} onClick={() => void split()}>
-          Split off {chosen.size > 0 && chosen.size}
-        </Button>
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
-    </Dialog>
+    </ActionDialog>
   );
 }

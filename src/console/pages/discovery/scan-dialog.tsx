@@ -80,7 +80,7 @@ export function ScanDialog({
           value={form.ports}
           onValue={(value) => set('ports', value)}
         />
-        <div class="scan-two">
+        <div class="field-columns">
           <TextField
             label="Maximum probes per second"
             hint={`Up to ${number(limits.maxScanRate)}; 500 is safe for most networks.`}
@@ -95,7 +95,7 @@ export function ScanDialog({
             error={errorOf('engine')}
             options={engines}
             value={form.engine}
-            onChange={(engine) => set('engine', engine)}
+            onValue={(engine) => set('engine', engine)}
           />
         </div>
         <p class="scan-plan" role="status">

@@ -4,11 +4,11 @@ import { witnessFailures } from '../../../contract/witness-failures.ts';
 import { href } from '../../state/address.ts';
 import { change } from '../../state/answers.ts';
 import { may } from '../../state/session.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
 import { counted, duration, number, title } from '../../ui/format.ts';
 import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Confirm } from '../administration/parts/confirm.tsx';
 
 /** Unresolved problems that need an operator. */
 export function Findings({ findings }: { findings: Status['ledger']['findings'] }) {
@@ -87,7 +87,7 @@ function ConfirmClock() {
     <>
       <Button onClick={() => setAsking(true)}>Confirm clock</Button>
       {asking && (
-        <Confirm
+        <ActionDialog
           title="Confirm the host clock?"
           action="Confirm"
           run={() => change('confirmClock', {}, ['getStatus'])}
@@ -98,7 +98,7 @@ function ConfirmClock() {
             Check the clock against a second source first. If the clock is wrong now, correct it instead: the log
             recovers within a minute. Entries with wrong times stay in the log.
           </p>
-        </Confirm>
+        </ActionDialog>
       )}
     </>
   );

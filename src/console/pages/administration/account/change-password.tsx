@@ -1,20 +1,21 @@
 import { useState } from 'preact/hooks';
 import { change } from '../../../state/answers.ts';
+import { Logged } from '../../../ui/action-dialog.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Form, FormError } from '../../../ui/form.tsx';
+import { useForm } from '../../../ui/sending.ts';
 import { say } from '../../../ui/toasts.tsx';
-import { Logged } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
-import { useSending } from '../parts/sending.ts';
+
+const empty = { current_password: '', new_password: '' };
 
 /** Form to change the signed-in user's password. */
 export function ChangePassword() {
-  const [before, setBefore] = useState('');
-  const [next, setNext] = useState('');
+  const form = useForm(empty);
   const [again, setAgain] = useState('');
   const [asked, setAsked] = useState(false);
-  const sending = useSending(['current_password', 'new_password']);
+  const { current_password: before, new_password: next } = form.values;
   const differs = again !== next ? 'Passwords do not match.' : undefined;
   return (
     <Form
@@ -22,10 +23,9 @@ export function ChangePassword() {
       onSubmit={() => {
         setAsked(true);
         if (differs !== undefined || before === '' || next === '') return;
-        sending.send(async () => {
-          await change('changePassword', { body: { current_password: before, new_password: next } }, ['listTokens']);
-          setBefore('');
-          setNext('');
+        form.send(async () => {
+          await change('changePassword', { body: form.values }, ['listTokens']);
+          form.set(empty);
           setAgain('');
           setAsked(false);
           say('Password changed. Your other sessions have been signed out.');
@@ -34,14 +34,12 @@ export function ChangePassword() {
     >
       <TextField
         label="Current password"
-        error={sending.at('current_password')}
         type="password"
         autocomplete="current-password"
         maxLength={1024}
-        value={before}
-        onValue={setBefore}
+        {...form.field('current_password')}
       />
-      <NewPassword label="New password" value={next} error={sending.at('new_password')} onValue={setNext} />
+      <NewPassword label="New password" {...form.field('new_password')} />
       <NewPassword
         label="Confirm new password"
         hint=""
@@ -51,14 +49,9 @@ export function ChangePassword() {
       />
       <p>Your other sessions will be signed out.</p>
       <Logged as={['token.revoked']} />
-      <FormError>{sending.elsewhere}</FormError>
+      <FormError>{form.elsewhere}</FormError>
       <div class="row">
-        <Button
-          type="submit"
-          kind="primary"
-          busy={sending.busy}
-          disabled={before === '' || next === '' || again === ''}
-        >
+        <Button type="submit" kind="primary" busy={form.busy} disabled={before === '' || next === '' || again === ''}>
           Change password
         </Button>
       </div>

@@ -65,7 +65,7 @@ function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
   return (
     <Detail title={<Operation name={operation} />} onClose={closeDetail}>
       {count !== undefined && (
-        <p class="admin-note">
+        <p class="notice">
           This record combines {counted(count, reason === undefined ? 'call' : 'record')} from{' '}
           {operation === 'several' ? 'several callers' : 'one caller'} within{' '}
           {outcome === 'success' && reason !== undefined ? 'an hour' : 'a minute'}. The details describe only the first

@@ -3,6 +3,7 @@ import type { ListItem } from '../../../../client/client.ts';
 import { href, setParams } from '../../../state/address.ts';
 import { again, change, useAnswer } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Command } from '../../../ui/command.tsx';
 import { bytes, duration, number } from '../../../ui/format.ts';
@@ -12,7 +13,6 @@ import { Empty } from '../../../ui/states.tsx';
 import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { say, sayFailure } from '../../../ui/toasts.tsx';
-import { Confirm } from '../parts/confirm.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
 import { restoreCommand } from './restore-command.ts';
@@ -49,7 +49,7 @@ export default function Backups() {
         }
       />
       {asking && (
-        <Confirm
+        <ActionDialog
           title="Create a backup?"
           action="Back up"
           logged={['backup.created']}
@@ -69,7 +69,7 @@ export default function Backups() {
             Private keys are left out unless <code>backup.recipient</code> is set; then they are encrypted. Passwords
             and tokens are included as hashes. A <code>config.json</code> in the data folder is copied unchanged.
           </p>
-        </Confirm>
+        </ActionDialog>
       )}
     </>
   );
@@ -120,7 +120,7 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
   return (
     <Detail title={`Backup, ${state}`} onClose={closeDetail}>
       {error !== undefined && (
-        <p class="admin-note admin-warning">
+        <p class="notice notice-warning">
           Backup failed: <bdi>{error}</bdi>
         </p>
       )}

@@ -3,10 +3,10 @@ import { change } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Form, FormError } from '../../../ui/form.tsx';
+import { useSending } from '../../../ui/sending.ts';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { closeDetail } from '../parts/opened.ts';
-import { useSending } from '../parts/sending.ts';
 import { SettingField } from './field.tsx';
 import { draftOf, inputOf, inWords, rangeOf, readDraft, type Setting, shown } from './settings.ts';
 

@@ -1,19 +1,16 @@
-import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
 import { type Severity, severities } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
-import { change } from '../../../state/answers.ts';
+import { change, ifVersion } from '../../../state/answers.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { SelectField, TextArea, TextField } from '../../../ui/field.tsx';
 import { counted, number, title } from '../../../ui/format.ts';
+import { useForm } from '../../../ui/sending.ts';
 import { say } from '../../../ui/toasts.tsx';
 import { isolateText } from '../../../ui/words.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { ifVersion, useSending } from '../parts/sending.ts';
 import { formatOf } from './content.ts';
 import { ContentField } from './content-field.tsx';
 import './intel.css';
-
-const fields = ['name', 'description', 'source', 'severity', 'confidence', 'default_valid_days', 'content', 'format'];
 
 /** Dialog to add a list, edit its properties, or replace its content. */
 export function ListForm({
@@ -27,65 +24,71 @@ export function ListForm({
   onClose: () => void;
 }) {
   const known = list?.attributes;
-  const [name, setName] = useState(known?.name ?? '');
-  const [description, setDescription] = useState(known?.description ?? '');
-  const [source, setSource] = useState(known?.source ?? '');
-  const [severity, setSeverity] = useState<Severity>(known?.severity ?? 'high');
-  const [confidence, setConfidence] = useState(known?.confidence === undefined ? '' : String(known.confidence));
-  const [days, setDays] = useState(known?.default_valid_days === undefined ? '' : String(known.default_valid_days));
-  const [content, setContent] = useState('');
-  const sending = useSending(fields);
+  const form = useForm({
+    name: known?.name ?? '',
+    description: known?.description ?? '',
+    source: known?.source ?? '',
+    severity: known?.severity ?? ('high' as Severity),
+    confidence: known?.confidence === undefined ? '' : String(known.confidence),
+    default_valid_days: known?.default_valid_days === undefined ? '' : String(known.default_valid_days),
+    content: '',
+    // Derived from the content; its errors are shown there.
+    format: undefined,
+  });
+  const { name, description, source, severity, confidence, default_valid_days: days, content } = form.values;
+  const numberField = (field: 'confidence' | 'default_valid_days') => ({
+    ...form.field(field),
+    error: notANumber(form.values[field]) ?? form.at(field),
+  });
   const withContent = part !== 'about';
   const withAbout = part !== 'content';
-  const send = () =>
-    sending.send(async () => {
-      const about = withAbout
-        ? {
-            name: name.trim(),
-            ...(description.trim() !== (known?.description ?? '') && { description: description.trim() }),
-            ...(source.trim() !== (known?.source ?? '') && { source: source.trim() }),
-            severity,
-          }
-        : {};
-      const named = withContent ? { content, format: formatOf(content) } : {};
-      const { data } =
-        list === undefined
-          ? await change(
-              'createIntel',
-              {
-                body: {
-                  name: name.trim(),
-                  ...about,
-                  ...(confidence.trim() !== '' && { confidence: Number(confidence) }),
-                  ...(days.trim() !== '' && { default_valid_days: Number(days) }),
-                  content,
-                  ...named,
-                },
+  const save = async () => {
+    const about = withAbout
+      ? {
+          name: name.trim(),
+          ...(description.trim() !== (known?.description ?? '') && { description: description.trim() }),
+          ...(source.trim() !== (known?.source ?? '') && { source: source.trim() }),
+          severity,
+        }
+      : {};
+    const named = withContent ? { content, format: formatOf(content) } : {};
+    const { data } =
+      list === undefined
+        ? await change(
+            'createIntel',
+            {
+              body: {
+                name: name.trim(),
+                ...about,
+                ...(confidence.trim() !== '' && { confidence: Number(confidence) }),
+                ...(days.trim() !== '' && { default_valid_days: Number(days) }),
+                content,
+                ...named,
               },
-              ['listIntel'],
-            )
-          : await change(
-              'updateIntel',
-              {
-                params: { intel_id: list.id },
-                headers: ifVersion(list.attributes.version),
-                body: {
-                  ...about,
-                  ...(withAbout && { confidence: orNull(confidence), default_valid_days: orNull(days) }),
-                  ...named,
-                },
+            },
+            ['listIntel'],
+          )
+        : await change(
+            'updateIntel',
+            {
+              params: { intel_id: list.id },
+              headers: ifVersion(list.attributes.version),
+              body: {
+                ...about,
+                ...(withAbout && { confidence: orNull(confidence), default_valid_days: orNull(days) }),
+                ...named,
               },
-              ['listIntel', 'getIntel', 'listIndicators'],
-            );
-      const { indicators, rejected_total } = data.attributes;
-      say(
-        `${isolateText(data.attributes.name)} has ${counted(indicators, 'indicator')}${rejected_total > 0 ? `; ${number(rejected_total)} rejected` : ''}.`,
-      );
-      setParams({ id: data.id });
-      onClose();
-    });
+            },
+            ['listIntel', 'getIntel', 'listIndicators'],
+          );
+    const { indicators, rejected_total } = data.attributes;
+    say(
+      `${isolateText(data.attributes.name)} has ${counted(indicators, 'indicator')}${rejected_total > 0 ? `; ${number(rejected_total)} rejected` : ''}.`,
+    );
+    setParams({ id: data.id });
+  };
   return (
-    <FormDialog
+    <ActionDialog
       title={
         list === undefined
           ? 'New list'
@@ -99,70 +102,40 @@ export function ListForm({
         (withContent && content.trim() === '')
       }
       logged={['detection.reloaded']}
-      sending={sending}
-      onSend={send}
+      sending={form}
+      run={save}
       onClose={onClose}
     >
       {part === 'content' && <p>The new content will replace all current indicators.</p>}
       {withAbout && (
         <>
-          <div class="admin-two">
-            <TextField
-              label="Name"
-              hint="Shown in alerts."
-              error={sending.at('name')}
-              autofocus
-              maxLength={200}
-              value={name}
-              onValue={setName}
-            />
+          <div class="field-columns">
+            <TextField label="Name" hint="Shown in alerts." autofocus maxLength={200} {...form.field('name')} />
             <SelectField
               label="Severity"
               hint="Severity of alerts from this list."
-              error={sending.at('severity')}
               options={severities.map((value) => ({ value, title: title(value) }))}
-              value={severity}
-              onChange={setSeverity}
+              {...form.field('severity')}
             />
-            <TextField
-              label="Source"
-              hint="A name or URL."
-              error={sending.at('source')}
-              maxLength={1000}
-              value={source}
-              onValue={setSource}
-            />
+            <TextField label="Source" hint="A name or URL." maxLength={1000} {...form.field('source')} />
             <TextField
               label="Confidence"
               hint="From 0 to 1. Optional."
-              error={notANumber(confidence) ?? sending.at('confidence')}
               inputMode="decimal"
-              value={confidence}
-              onValue={setConfidence}
+              {...numberField('confidence')}
             />
             <TextField
               label="Indicator lifetime (days)"
               hint="For indicators without an expiry time. Leave empty for no limit."
-              error={notANumber(days) ?? sending.at('default_valid_days')}
               inputMode="numeric"
-              value={days}
-              onValue={setDays}
+              {...numberField('default_valid_days')}
             />
           </div>
-          <TextArea
-            label="Description"
-            error={sending.at('description')}
-            rows={2}
-            maxLength={2000}
-            value={description}
-            onValue={setDescription}
-          />
+          <TextArea label="Description" rows={2} maxLength={2000} {...form.field('description')} />
         </>
       )}
-      {withContent && (
-        <ContentField value={content} error={sending.at('content') ?? sending.at('format')} onValue={setContent} />
-      )}
-    </FormDialog>
+      {withContent && <ContentField {...form.field('content')} error={form.at('content') ?? form.at('format')} />}
+    </ActionDialog>
   );
 }
 

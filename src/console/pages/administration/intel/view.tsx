@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
-import { change } from '../../../state/answers.ts';
+import { change, ifVersion } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { numberColumn, timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { counted, number } from '../../../ui/format.ts';
@@ -11,11 +12,9 @@ import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { Confirm } from '../parts/confirm.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
-import { ifVersion } from '../parts/sending.ts';
 import { Indicators } from './indicators.tsx';
 import { ListForm } from './list-form.tsx';
 
@@ -97,7 +96,7 @@ function ListDetail({ list }: { list: IntelRow }) {
       </Section>
       {(asked === 'about' || asked === 'content') && <ListForm list={list} part={asked} onClose={done} />}
       {asked === 'switch' && (
-        <Confirm
+        <ActionDialog
           title={enabled ? 'Disable this list?' : 'Enable this list?'}
           action={enabled ? 'Disable' : 'Enable'}
           logged={['detection.reloaded']}
@@ -120,10 +119,10 @@ function ListDetail({ list }: { list: IntelRow }) {
               ? 'New events will no longer be checked against this list. Existing alerts are kept.'
               : 'New events will be checked against this list.'}
           </p>
-        </Confirm>
+        </ActionDialog>
       )}
       {asked === 'delete' && (
-        <Confirm
+        <ActionDialog
           title="Delete this list?"
           action="Delete"
           danger
@@ -140,7 +139,7 @@ function ListDetail({ list }: { list: IntelRow }) {
           <p>
             Deletes <bdi>{name}</bdi> and its {counted(attributes.indicators, 'indicator')}. Existing alerts are kept.
           </p>
-        </Confirm>
+        </ActionDialog>
       )}
     </Detail>
   );

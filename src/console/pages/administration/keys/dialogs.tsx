@@ -1,13 +1,10 @@
-import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
 import { rotatedPurposes } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { SelectField, TextArea } from '../../../ui/field.tsx';
-import { say } from '../../../ui/toasts.tsx';
-import { Confirm } from '../parts/confirm.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { useSending } from '../parts/sending.ts';
+import { useForm } from '../../../ui/sending.ts';
 import { purposes, revocationOf } from './purposes.ts';
 
 export type KeyRow = ListItem<'listKeys'>;
@@ -15,35 +12,27 @@ type Rotated = (typeof rotatedPurposes)[number];
 
 /** Dialog to rotate a signing key. */
 export function RotateKey({ purpose: first, onClose }: { purpose?: Rotated; onClose: () => void }) {
-  const [purpose, setPurpose] = useState<Rotated>(first ?? 'transparency-sth');
-  const sending = useSending(['purpose']);
+  const form = useForm<{ purpose: Rotated }>({ purpose: first ?? 'transparency-sth' });
+  const { purpose } = form.values;
   return (
-    <FormDialog
+    <ActionDialog
       title="Rotate a key"
       action="Rotate"
       logged={['key.rotated', 'key.retired']}
-      sending={sending}
-      onSend={() =>
-        sending.send(async () => {
-          const { data } = await change('rotateKey', { body: { purpose } }, ['listKeys']);
-          say(`Key rotated: ${purposes[purpose].title.toLowerCase()}.`);
-          setParams({ id: data.id });
-          onClose();
-        })
-      }
+      sending={form}
+      run={async () => {
+        const { data } = await change('rotateKey', { body: { purpose } }, ['listKeys']);
+        setParams({ id: data.id });
+      }}
+      done={`Key rotated: ${purposes[purpose].title.toLowerCase()}.`}
       onClose={onClose}
     >
       <SelectField
         label="Purpose"
         hint={purposes[purpose].signs}
-        error={sending.at('purpose')}
         autofocus
-        options={rotatedPurposes.map((value) => ({
-          value,
-          title: `${purposes[value].title} (${value})`,
-        }))}
-        value={purpose}
-        onChange={setPurpose}
+        options={rotatedPurposes.map((value) => ({ value, title: `${purposes[value].title} (${value})` }))}
+        {...form.field('purpose')}
       />
       <p>
         A new key takes over immediately. The old key stops signing; its existing signatures stay valid.{' '}
@@ -52,14 +41,14 @@ export function RotateKey({ purpose: first, onClose }: { purpose?: Rotated; onCl
       <p class="quiet">
         By default, keys also rotate automatically. The checkpoint key is replaced only when it is revoked.
       </p>
-    </FormDialog>
+    </ActionDialog>
   );
 }
 
 /** Dialog to retire a pending key. */
 export function RetireKey({ of: key, onClose }: { of: KeyRow; onClose: () => void }) {
   return (
-    <Confirm
+    <ActionDialog
       title="Retire this pending key?"
       action="Retire key"
       danger
@@ -69,29 +58,24 @@ export function RetireKey({ of: key, onClose }: { of: KeyRow; onClose: () => voi
       onClose={onClose}
     >
       <p>The key was published as the next key but has not signed anything. The active key will stay in use.</p>
-    </Confirm>
+    </ActionDialog>
   );
 }
 
 /** Dialog to revoke a compromised key. */
 export function RevokeKey({ of: key, onClose }: { of: KeyRow; onClose: () => void }) {
-  const [reason, setReason] = useState('');
-  const sending = useSending(['reason']);
+  const form = useForm({ reason: '' });
+  const reason = form.values.reason.trim();
   return (
-    <FormDialog
+    <ActionDialog
       title="Revoke this key?"
       action="Revoke permanently"
       danger
-      disabled={reason.trim() === ''}
+      disabled={reason === ''}
       logged={['key.revoked']}
-      sending={sending}
-      onSend={() =>
-        sending.send(async () => {
-          await change('revokeKey', { params: { key_id: key.id }, body: { reason: reason.trim() } }, ['listKeys']);
-          say('Key revoked.');
-          onClose();
-        })
-      }
+      sending={form}
+      run={() => change('revokeKey', { params: { key_id: key.id }, body: { reason } }, ['listKeys'])}
+      done="Key revoked."
       onClose={onClose}
     >
       <p>Use this if the key may be compromised. Revocation cannot be undone. {revocationOf(key.attributes)}</p>
@@ -99,13 +83,11 @@ export function RevokeKey({ of: key, onClose }: { of: KeyRow; onClose: () => voi
       <TextArea
         label="Reason"
         hint="The reason is public, like all log entries about keys."
-        error={sending.at('reason')}
         autofocus
         rows={2}
         maxLength={1000}
-        value={reason}
-        onValue={setReason}
+        {...form.field('reason')}
       />
-    </FormDialog>
+    </ActionDialog>
   );
 }

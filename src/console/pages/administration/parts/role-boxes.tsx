@@ -15,13 +15,13 @@ export function RoleBoxes({
   offered = roles,
   value,
   error,
-  onChange,
+  onValue,
 }: {
   legend: string;
   offered?: readonly Role[];
   value: readonly Role[];
   error?: string | undefined;
-  onChange: (value: Role[]) => void;
+  onValue: (value: readonly Role[]) => void;
 }) {
   return (
     <fieldset class="admin-choices">
@@ -32,7 +32,7 @@ export function RoleBoxes({
             type="checkbox"
             checked={value.includes(role)}
             onChange={(event) =>
-              onChange(roles.filter((one) => (one === role ? event.currentTarget.checked : value.includes(one))))
+              onValue(roles.filter((one) => (one === role ? event.currentTarget.checked : value.includes(one))))
             }
           />
           <span>

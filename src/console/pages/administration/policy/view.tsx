@@ -1,16 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Policy } from '../../../../contract/resources/policy.ts';
 import { place, setParams } from '../../../state/address.ts';
-import { change, useAnswer } from '../../../state/answers.ts';
+import { change, ifVersion, useAnswer } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { Button, Choice } from '../../../ui/button.tsx';
 import { counted, number } from '../../../ui/format.ts';
 import { Answered } from '../../../ui/states.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { say } from '../../../ui/toasts.tsx';
-import { Confirm } from '../parts/confirm.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { ifVersion, useSending } from '../parts/sending.ts';
 import { differences, type Rules, readRules, rebased, textOf } from './draft.ts';
 import { Matrix } from './matrix.tsx';
 
@@ -135,7 +132,7 @@ function Shown({ policy }: { policy: Policy }) {
         <Save policy={base} rules={rules} onSaved={() => setDraft(undefined)} onClose={() => setAsked(undefined)} />
       )}
       {asked === 'reload' && (
-        <Confirm
+        <ActionDialog
           title="Reload the policy file?"
           action="Reload"
           logged={['policy.reloaded']}
@@ -145,7 +142,7 @@ function Shown({ policy }: { policy: Policy }) {
         >
           <p>The rules in the file will take effect immediately, for all users.</p>
           <p class="quiet">If nothing changed, no entry will be recorded.</p>
-        </Confirm>
+        </ActionDialog>
       )}
     </>
   );
@@ -197,27 +194,25 @@ function Save({
   onSaved: () => void;
   onClose: () => void;
 }) {
-  const sending = useSending();
   const diff = differences(policy.rules, rules);
   return (
-    <FormDialog
+    <ActionDialog
       title="Save policy changes?"
       action="Save policy"
       danger
       wide
       logged={['policy.rule_edited']}
-      sending={sending}
-      onSend={() =>
-        sending.send(async () => {
-          await change('updatePolicy', { headers: ifVersion(policy.version), body: { rules: [...rules] } }, [
-            'getPolicy',
-            'whoAmI',
-          ]);
-          say('Policy saved.');
-          onClose();
-          onSaved();
-        })
+      run={() =>
+        change('updatePolicy', { headers: ifVersion(policy.version), body: { rules: [...rules] } }, [
+          'getPolicy',
+          'whoAmI',
+        ])
       }
+      done="Policy saved."
+      onDone={() => {
+        onClose();
+        onSaved();
+      }}
       onClose={onClose}
     >
       <p>These changes will take effect immediately, including in open sessions:</p>
@@ -230,6 +225,6 @@ function Save({
           </li>
         ))}
       </ul>
-    </FormDialog>
+    </ActionDialog>
   );
 }

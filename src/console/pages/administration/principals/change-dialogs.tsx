@@ -1,15 +1,12 @@
-import { useState } from 'preact/hooks';
 import type { CallInput, ListItem } from '../../../../client/client.ts';
 import type { Role } from '../../../../contract/vocabulary.ts';
-import { change } from '../../../state/answers.ts';
+import { change, ifVersion } from '../../../state/answers.ts';
 import { me } from '../../../state/session.ts';
-import { say } from '../../../ui/toasts.tsx';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
+import { useForm } from '../../../ui/sending.ts';
 import { isolateText } from '../../../ui/words.ts';
-import { Confirm } from '../parts/confirm.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
-import { ifVersion, useSending } from '../parts/sending.ts';
 import { NameField } from './create-dialog.tsx';
 
 interface DialogProps {
@@ -31,34 +28,26 @@ const update = (
 /** Dialog to change the name and roles of a principal. */
 export function ChangePrincipal({ principal, onClose }: DialogProps) {
   const { attributes } = principal;
-  const [name, setName] = useState(attributes.name);
-  const [roles, setRoles] = useState<readonly Role[]>(attributes.roles);
-  const sending = useSending(['name', 'roles']);
-  const renamed = name.trim() !== attributes.name;
+  const form = useForm<{ name: string; roles: readonly Role[] }>({ name: attributes.name, roles: attributes.roles });
+  const { roles } = form.values;
+  const name = form.values.name.trim();
+  const renamed = name !== attributes.name;
   const given = [...roles].sort().join() !== [...attributes.roles].sort().join();
   return (
-    <FormDialog
+    <ActionDialog
       title={`Edit ${isolateText(attributes.name)}`}
       action="Save"
       disabled={!renamed && !given}
       logged={given ? ['principal.role_changed'] : []}
-      sending={sending}
-      onSend={() =>
-        sending.send(async () => {
-          await update(principal, {
-            ...(renamed && { name: name.trim() }),
-            ...(given && { roles: [...roles] }),
-          });
-          say(`${isolateText(name.trim())} updated.`);
-          onClose();
-        })
-      }
+      sending={form}
+      run={() => update(principal, { ...(renamed && { name }), ...(given && { roles: [...roles] }) })}
+      done={`${isolateText(name)} updated.`}
       onClose={onClose}
     >
-      <NameField value={name} error={sending.at('name')} onValue={setName} />
-      <RoleBoxes legend="Roles" value={roles} error={sending.at('roles')} onChange={setRoles} />
+      <NameField {...form.field('name')} />
+      <RoleBoxes legend="Roles" {...form.field('roles')} />
       <p class="quiet">Role changes take effect immediately, including in open sessions.</p>
-    </FormDialog>
+    </ActionDialog>
   );
 }
 
@@ -67,7 +56,7 @@ export function SwitchPrincipal({ principal, onClose }: DialogProps) {
   const { name, status } = principal.attributes;
   const isActive = status === 'active';
   return (
-    <Confirm
+    <ActionDialog
       title={isActive ? `Suspend ${isolateText(name)}?` : `Reactivate ${isolateText(name)}?`}
       action={isActive ? 'Suspend' : 'Reactivate'}
       danger={isActive}
@@ -84,33 +73,27 @@ export function SwitchPrincipal({ principal, onClose }: DialogProps) {
       {me.value?.id === principal.id && (
         <p class="admin-bad">This is your own account: you will be signed out immediately.</p>
       )}
-    </Confirm>
+    </ActionDialog>
   );
 }
 
 /** Dialog to set a user's password. */
 export function ResetPassword({ principal, onClose }: DialogProps) {
-  const [password, setPassword] = useState('');
-  const sending = useSending(['password']);
+  const form = useForm({ password: '' });
   const { name } = principal.attributes;
   return (
-    <FormDialog
+    <ActionDialog
       title={`Set password for ${isolateText(name)}`}
       action="Set password"
-      disabled={password === ''}
+      disabled={form.values.password === ''}
       logged={['token.revoked']}
-      sending={sending}
-      onSend={() =>
-        sending.send(async () => {
-          await update(principal, { password });
-          say(`Password of ${isolateText(name)} changed.`);
-          onClose();
-        })
-      }
+      sending={form}
+      run={() => update(principal, form.values)}
+      done={`Password of ${isolateText(name)} changed.`}
       onClose={onClose}
     >
       <p>All sessions of this user will end. The user must then sign in with the new password.</p>
-      <NewPassword label="New password" value={password} error={sending.at('password')} onValue={setPassword} />
-    </FormDialog>
+      <NewPassword label="New password" {...form.field('password')} />
+    </ActionDialog>
   );
 }

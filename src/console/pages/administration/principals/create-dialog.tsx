@@ -1,15 +1,14 @@
-import { useState } from 'preact/hooks';
 import { principalKinds, type Role } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { Choice } from '../../../ui/button.tsx';
 import { TextField } from '../../../ui/field.tsx';
+import { useForm } from '../../../ui/sending.ts';
 import { say } from '../../../ui/toasts.tsx';
 import { isolateText } from '../../../ui/words.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
-import { useSending } from '../parts/sending.ts';
 
 type Kind = (typeof principalKinds)[number];
 
@@ -21,36 +20,26 @@ const kinds: Readonly<Record<Kind, { title: string; says: string; roles: Role[] 
 
 /** Dialog to create a principal. */
 export function CreatePrincipal({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState('');
-  const [kind, setKind] = useState<Kind>('user');
-  const [roles, setRoles] = useState<Role[]>(kinds.user.roles);
-  const [password, setPassword] = useState('');
-  const sending = useSending(['name', 'kind', 'roles', 'password']);
+  const form = useForm<{ name: string; kind: Kind; roles: readonly Role[]; password: string }>({
+    name: '',
+    kind: 'user',
+    roles: kinds.user.roles,
+    password: '',
+  });
+  const { name, kind, roles, password } = form.values;
   return (
-    <FormDialog
+    <ActionDialog
       title="New principal"
       action="Create"
       logged={['principal.provisioned']}
-      sending={sending}
-      onSend={() =>
-        sending.send(async () => {
-          const { data } = await change(
-            'createPrincipal',
-            {
-              body: {
-                name: name.trim(),
-                kind,
-                roles,
-                ...(kind === 'user' && password !== '' && { password }),
-              },
-            },
-            ['listPrincipals'],
-          );
-          say(`${isolateText(data.attributes.name)} created.`);
-          setParams({ id: data.id });
-          onClose();
-        })
-      }
+      sending={form}
+      run={async () => {
+        const given = kind === 'user' && password !== '' && { password };
+        const body = { name: name.trim(), kind, roles: [...roles], ...given };
+        const { data } = await change('createPrincipal', { body }, ['listPrincipals']);
+        say(`${isolateText(data.attributes.name)} created.`);
+        setParams({ id: data.id });
+      }}
       onClose={onClose}
     >
       <div class="row">
@@ -58,42 +47,27 @@ export function CreatePrincipal({ onClose }: { onClose: () => void }) {
           label="Kind"
           options={principalKinds.map((value) => ({ value, title: kinds[value].title }))}
           value={kind}
-          onChange={(next) => {
-            setKind(next);
-            setRoles(kinds[next].roles);
-          }}
+          onChange={(next) => form.set({ kind: next, roles: kinds[next].roles })}
         />
         <span class="quiet">{kinds[kind].says}</span>
       </div>
-      <NameField
-        hint={kind === 'user' ? 'Used to sign in.' : undefined}
-        value={name}
-        error={sending.at('name')}
-        onValue={setName}
-      />
-      <RoleBoxes legend="Roles" value={roles} error={sending.at('roles')} onChange={setRoles} />
+      <NameField hint={kind === 'user' ? 'Used to sign in.' : undefined} {...form.field('name')} />
+      <RoleBoxes legend="Roles" {...form.field('roles')} />
       {kind === 'user' ? (
         <NewPassword
           label="Password"
           hint="At least 8 characters. Leave empty for sign-in with a client certificate."
-          value={password}
-          error={sending.at('password')}
-          onValue={setPassword}
+          {...form.field('password')}
         />
       ) : (
         <p class="quiet">Issue a token afterwards, or use a client certificate with this name.</p>
       )}
-    </FormDialog>
+    </ActionDialog>
   );
 }
 
 /** Field for a principal's name, which is also the username of a user. */
-export function NameField({
-  hint,
-  value,
-  error,
-  onValue,
-}: {
+export function NameField(field: {
   hint?: string | undefined;
   value: string;
   error: string | undefined;
@@ -102,15 +76,12 @@ export function NameField({
   return (
     <TextField
       label="Name"
-      hint={hint}
-      error={error}
       autofocus
       autocomplete="off"
       autocapitalize="none"
       spellcheck={false}
       maxLength={200}
-      value={value}
-      onValue={onValue}
+      {...field}
     />
   );
 }

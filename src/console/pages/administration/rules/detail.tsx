@@ -1,17 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
 import { href } from '../../../state/address.ts';
-import { change } from '../../../state/answers.ts';
+import { change, ifVersion } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { number } from '../../../ui/format.ts';
 import { Severity } from '../../../ui/severity.tsx';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
-import { Confirm } from '../parts/confirm.tsx';
 import { closeDetail } from '../parts/opened.ts';
-import { ifVersion } from '../parts/sending.ts';
 import { RuleDialog } from './rule-dialog.tsx';
 import { copyOf, logsourceText, origins, stateOf } from './rule-words.ts';
 import { Source } from './source.tsx';
@@ -47,7 +46,7 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
       }
     >
       {errors.length > 0 && (
-        <div class="admin-note admin-warning">
+        <div class="notice notice-warning">
           <p>This rule cannot be loaded:</p>
           <ul class="admin-problems">
             {errors.map((error) => (
@@ -82,7 +81,7 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
       {asked === 'edit' && <RuleDialog rule={rule} text={attributes.source} onClose={() => setAsked(undefined)} />}
       {asked === 'copy' && <RuleDialog text={copyOf(attributes.source, newId())} onClose={() => setAsked(undefined)} />}
       {asked === 'switch' && (
-        <Confirm
+        <ActionDialog
           title={enabled ? 'Disable this rule?' : 'Enable this rule?'}
           action={enabled ? 'Disable' : 'Enable'}
           logged={['detection.reloaded']}
@@ -111,10 +110,10 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
               </>
             )}
           </p>
-        </Confirm>
+        </ActionDialog>
       )}
       {asked === 'delete' && (
-        <Confirm
+        <ActionDialog
           title="Delete this rule?"
           action="Delete"
           danger
@@ -131,7 +130,7 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
           <p>
             Deletes <bdi>{title}</bdi> and its source. Existing alerts are kept.
           </p>
-        </Confirm>
+        </ActionDialog>
       )}
     </Detail>
   );

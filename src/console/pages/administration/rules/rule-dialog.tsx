@@ -1,10 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
 import { setParams } from '../../../state/address.ts';
-import { change } from '../../../state/answers.ts';
-import { say } from '../../../ui/toasts.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { ifVersion, useSending } from '../parts/sending.ts';
+import { change, ifVersion } from '../../../state/answers.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { Editor } from './editor.tsx';
 import { Trial } from './trial.tsx';
 import { useValidation } from './validation.ts';
@@ -24,35 +22,31 @@ export function RuleDialog({
   const [source, setSource] = useState(text);
   const [enabled, setEnabled] = useState(true);
   const validation = useValidation(source);
-  const sending = useSending();
   const unchanged = rule !== undefined && source === rule.attributes.source;
-  const send = () =>
-    sending.send(async () => {
-      const { data } =
-        rule === undefined
-          ? await change('createRule', { body: { source, enabled } }, ['listRules'])
-          : await change(
-              'updateRule',
-              {
-                params: { rule_id: rule.id },
-                headers: ifVersion(rule.attributes.version),
-                body: { source },
-              },
-              ['listRules', 'getRule'],
-            );
-      say(rule === undefined ? 'Rule created.' : 'Rule updated.');
-      setParams({ id: data.id });
-      onClose();
-    });
+  const save = async () => {
+    const { data } =
+      rule === undefined
+        ? await change('createRule', { body: { source, enabled } }, ['listRules'])
+        : await change(
+            'updateRule',
+            {
+              params: { rule_id: rule.id },
+              headers: ifVersion(rule.attributes.version),
+              body: { source },
+            },
+            ['listRules', 'getRule'],
+          );
+    setParams({ id: data.id });
+  };
   return (
-    <FormDialog
+    <ActionDialog
       title={rule === undefined ? 'New rule' : 'Edit rule'}
       action={rule === undefined ? 'Create rule' : 'Save rule'}
       wide
       disabled={validation.kind !== 'good' || unchanged}
       logged={['detection.reloaded']}
-      sending={sending}
-      onSend={send}
+      run={save}
+      done={rule === undefined ? 'Rule created.' : 'Rule updated.'}
       onClose={onClose}
     >
       <p class="quiet">One Sigma rule (YAML).</p>
@@ -64,6 +58,6 @@ export function RuleDialog({
           Enable now
         </label>
       )}
-    </FormDialog>
+    </ActionDialog>
   );
 }

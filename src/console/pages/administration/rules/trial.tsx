@@ -5,9 +5,9 @@ import { api } from '../../../state/session.ts';
 import { Button, Choice } from '../../../ui/button.tsx';
 import { FormError } from '../../../ui/form.tsx';
 import { counted } from '../../../ui/format.ts';
+import { useSending } from '../../../ui/sending.ts';
 import { Severity } from '../../../ui/severity.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { useSending } from '../parts/sending.ts';
 import './trial.css';
 
 const day = 86_400_000;

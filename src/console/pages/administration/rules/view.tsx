@@ -4,6 +4,7 @@ import type { RulesReloaded } from '../../../../contract/resources/rule.ts';
 import { href } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { numberColumn, timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
@@ -12,7 +13,6 @@ import { Severity } from '../../../ui/severity.tsx';
 import { Facts } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import { type Column, column } from '../../../ui/table.tsx';
-import { Confirm } from '../parts/confirm.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { newId, RuleDetail } from './detail.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
@@ -46,7 +46,7 @@ export default function Rules() {
       />
       {asked === 'new' && <RuleDialog text={firstRule(newId())} onClose={() => setAsked(undefined)} />}
       {asked === 'reload' && (
-        <Confirm
+        <ActionDialog
           title="Reload the rule folders?"
           action="Reload"
           logged={['detection.reloaded']}
@@ -56,7 +56,7 @@ export default function Rules() {
         >
           <p>Changed files will take effect immediately. Custom rules created here are not affected.</p>
           <p class="quiet">If nothing changed, no entry will be recorded.</p>
-        </Confirm>
+        </ActionDialog>
       )}
       {reloaded !== undefined && <Reloaded result={reloaded} onClose={() => setReloaded(undefined)} />}
     </>

@@ -2,14 +2,13 @@ import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
 import { ruleSources, severities } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
-import { change } from '../../../state/answers.ts';
+import { change, ifVersion } from '../../../state/answers.ts';
 import { now } from '../../../state/clock.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { SelectField, TextArea } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form.tsx';
 import { exact, title } from '../../../ui/format.ts';
-import { say } from '../../../ui/toasts.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { ifVersion, useSending } from '../parts/sending.ts';
+import { useSending } from '../../../ui/sending.ts';
 import { draftOf, isAboutSomething, listedParts, type MatcherDraft, matcherOf, partNames } from './matcher.ts';
 
 const hour = 3_600_000;
@@ -33,30 +32,28 @@ export function SilenceForm({ silence, onClose }: { silence?: ListItem<'listSile
   const matcher = matcherOf(draft);
   const ms = lengths.find(({ value }) => value === length)?.ms;
   const ends = ms === undefined ? Date.parse(silence?.attributes.expires_at ?? '') : now.value + ms;
-  const send = () =>
-    sending.send(async () => {
-      const expires_at = ms === undefined ? undefined : new Date(Date.now() + ms).toISOString();
-      const body = { matcher, reason: reason.trim(), ...(expires_at !== undefined && { expires_at }) };
-      const { data } =
-        silence === undefined
-          ? await change('createSilence', { body: { ...body, expires_at: expires_at ?? '' } }, ['listSilences'])
-          : await change(
-              'updateSilence',
-              { params: { silence_id: silence.id }, headers: ifVersion(silence.attributes.version), body },
-              ['listSilences', 'getSilence'],
-            );
-      say(silence === undefined ? 'Silence created.' : 'Silence updated.');
-      setParams({ id: data.id });
-      onClose();
-    });
+  const save = async () => {
+    const expires_at = ms === undefined ? undefined : new Date(Date.now() + ms).toISOString();
+    const body = { matcher, reason: reason.trim(), ...(expires_at !== undefined && { expires_at }) };
+    const { data } =
+      silence === undefined
+        ? await change('createSilence', { body: { ...body, expires_at: expires_at ?? '' } }, ['listSilences'])
+        : await change(
+            'updateSilence',
+            { params: { silence_id: silence.id }, headers: ifVersion(silence.attributes.version), body },
+            ['listSilences', 'getSilence'],
+          );
+    setParams({ id: data.id });
+  };
   return (
-    <FormDialog
+    <ActionDialog
       title={silence === undefined ? 'New silence' : 'Edit silence'}
       action={silence === undefined ? 'Create silence' : 'Save'}
       wide
       disabled={!isAboutSomething(matcher) || reason.trim() === ''}
       sending={sending}
-      onSend={send}
+      run={save}
+      done={silence === undefined ? 'Silence created.' : 'Silence updated.'}
       onClose={onClose}
     >
       <p>
@@ -66,7 +63,7 @@ export function SilenceForm({ silence, onClose }: { silence?: ListItem<'listSile
       {sending.at('matcher') !== undefined && partNames.every((part) => !sending.at(`matcher.${part}`)) && (
         <FormError>{sending.at('matcher')}</FormError>
       )}
-      <div class="admin-two">
+      <div class="field-columns">
         {partNames.map((part) => (
           <TextArea
             key={part}
@@ -102,13 +99,13 @@ export function SilenceForm({ silence, onClose }: { silence?: ListItem<'listSile
           ))}
         </fieldset>
       </div>
-      <div class="admin-two">
+      <div class="field-columns">
         <SelectField
           label="Maximum severity"
           hint="More severe alerts still come through."
           options={[{ value: '', title: 'any' }, ...severities.map((value) => ({ value, title: title(value) }))]}
           value={draft.max_severity}
-          onChange={(max_severity) => setDraft({ ...draft, max_severity })}
+          onValue={(max_severity) => setDraft({ ...draft, max_severity })}
         />
         <SelectField
           label="Duration"
@@ -122,7 +119,7 @@ export function SilenceForm({ silence, onClose }: { silence?: ListItem<'listSile
             })),
           ]}
           value={length}
-          onChange={setLength}
+          onValue={setLength}
         />
       </div>
       <TextArea
@@ -134,6 +131,6 @@ export function SilenceForm({ silence, onClose }: { silence?: ListItem<'listSile
         value={reason}
         onValue={setReason}
       />
-    </FormDialog>
+    </ActionDialog>
   );
 }

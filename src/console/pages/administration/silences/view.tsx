@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
 import { href } from '../../../state/address.ts';
-import { change, useAnswer } from '../../../state/answers.ts';
+import { change, ifVersion, useAnswer } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { counted } from '../../../ui/format.ts';
@@ -11,11 +12,9 @@ import { Empty } from '../../../ui/states.tsx';
 import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
-import { Confirm } from '../parts/confirm.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
-import { ifVersion } from '../parts/sending.ts';
 import { listedParts, matcherText, partNames } from './matcher.ts';
 import { SilenceForm } from './silence-form.tsx';
 import './silences.css';
@@ -105,7 +104,7 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
       </Section>
       {asked === 'change' && <SilenceForm silence={silence} onClose={() => setAsked(undefined)} />}
       {asked === 'delete' && (
-        <Confirm
+        <ActionDialog
           title="Delete this silence?"
           action="Delete"
           danger
@@ -119,7 +118,7 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
           onClose={() => setAsked(undefined)}
         >
           <p>Matching alerts will no longer be suppressed. Only the audit trail will keep a record of the silence.</p>
-        </Confirm>
+        </ActionDialog>
       )}
     </Detail>
   );

@@ -4,12 +4,12 @@ import type { Role } from '../../../../contract/vocabulary.ts';
 import { change, useAnswer } from '../../../state/answers.ts';
 import { now } from '../../../state/clock.ts';
 import { me } from '../../../state/session.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 import { exact } from '../../../ui/format.ts';
+import { useForm } from '../../../ui/sending.ts';
 import { isolateText } from '../../../ui/words.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
-import { useSending } from '../parts/sending.ts';
 import { expiryOf, type Life, lives } from './expiry.ts';
 import { type Secret, SecretDialog } from './secret-dialog.tsx';
 
@@ -25,87 +25,68 @@ export function IssueToken({
   principal?: ListItem<'listPrincipals'>;
   onClose: () => void;
 }) {
-  const [name, setName] = useState('');
-  const [chosen, setChosen] = useState(principal?.id ?? me.value?.id ?? '');
-  const [scopes, setScopes] = useState<Role[]>([]);
-  const [life, setLife] = useState<Life>('90');
+  const form = useForm<{ name: string; principal_id: string; scopes: readonly Role[]; expires_at: Life }>({
+    name: '',
+    principal_id: principal?.id ?? me.value?.id ?? '',
+    scopes: [],
+    expires_at: '90',
+  });
+  const { principal_id, scopes, expires_at: life } = form.values;
+  const name = form.values.name.trim();
   const [secret, setSecret] = useState<Secret | undefined>();
-  const sending = useSending(['name', 'principal_id', 'scopes', 'expires_at']);
   const all = useAnswer(
     'listPrincipals',
     { query: { per_page: offeredPrincipals, sort: 'name', status: 'active' } },
     { enabled: principal === undefined, still: true },
   );
   const principals = principal === undefined ? (all.data?.data ?? []) : [principal];
-  const owner = principals.find(({ id }) => id === chosen)?.attributes;
+  const owner = principals.find(({ id }) => id === principal_id)?.attributes;
   const held = owner?.roles ?? [];
   const expires = expiryOf(life, now.value);
   if (secret !== undefined) return <SecretDialog secret={secret} onClose={onClose} />;
   return (
-    <FormDialog
+    <ActionDialog
       title={principal === undefined ? 'Issue token' : `Issue token for ${isolateText(principal.attributes.name)}`}
       action="Issue token"
-      disabled={name.trim() === '' || scopes.length === 0}
+      disabled={name === '' || scopes.length === 0}
       logged={['token.issued']}
-      sending={sending}
-      onSend={() =>
-        sending.send(async () => {
-          const expires_at = expiryOf(life, Date.now());
-          const { data } = await change(
-            'issueToken',
-            {
-              body: {
-                name: name.trim(),
-                scopes,
-                principal_id: chosen,
-                ...(expires_at !== undefined && { expires_at }),
-              },
-            },
-            ['listTokens'],
-          );
-          setSecret({
-            token: data.attributes.token,
-            name: name.trim(),
-            jti: data.id,
-            owner: owner?.name ?? '',
-          });
-        })
-      }
+      sending={form}
+      run={async () => {
+        const expires_at = expiryOf(life, Date.now());
+        const body = { name, scopes: [...scopes], principal_id, ...(expires_at !== undefined && { expires_at }) };
+        const { data } = await change('issueToken', { body }, ['listTokens']);
+        setSecret({ token: data.attributes.token, name, jti: data.id, owner: owner?.name ?? '' });
+      }}
+      // The secret is shown next.
+      onDone={() => {}}
       onClose={onClose}
     >
       <TextField
         label="Name"
         hint="The machine or program that will use the token."
-        error={sending.at('name')}
         autofocus
         autocomplete="off"
         maxLength={200}
-        value={name}
-        onValue={setName}
+        {...form.field('name')}
       />
       {principal === undefined && (
         <SelectField
           label="Owner"
           hint={all.error === null ? 'The token cannot do more than its owner.' : undefined}
-          error={sending.at('principal_id') ?? all.error?.message}
           options={principals.map(({ id, attributes: { name: own, roles } }) => ({
             value: id,
             title: `${own} (${roles.join(', ') || 'no role'})`,
           }))}
-          value={chosen}
-          onChange={(id) => {
-            setChosen(id);
-            setScopes([]);
-          }}
+          value={principal_id}
+          error={form.at('principal_id') ?? all.error?.message}
+          onValue={(id) => form.set({ principal_id: id, scopes: [] })}
         />
       )}
       <RoleBoxes
         legend="Roles"
         // Tokens of administrators may carry any role.
         {...(!held.includes('admin') && { offered: held })}
-        value={scopes}
-        error={sending.at('scopes')}
-        onChange={setScopes}
+        {...form.field('scopes')}
       />
       <SelectField
         label="Expires"
@@ -114,11 +95,9 @@ export function IssueToken({
             ? 'Valid until revoked. There will be no reminder.'
             : `Until ${exact(Date.parse(expires))}.`
         }
-        error={sending.at('expires_at')}
         options={lives}
-        value={life}
-        onChange={setLife}
+        {...form.field('expires_at')}
       />
-    </FormDialog>
+    </ActionDialog>
   );
 }

@@ -24,7 +24,7 @@ export function SecretDialog({
   const [kept, setKept] = useState(false);
   return (
     <Dialog title="New token" onClose={onClose}>
-      <div class="admin-note admin-warning">
+      <div class="notice notice-warning">
         <p>
           <strong>This token is shown only once.</strong> Only its hash is stored. Copy it now to the place where it is
           used.

@@ -4,6 +4,7 @@ import { href } from '../../../state/address.ts';
 import { change, useAnswer } from '../../../state/answers.ts';
 import { now } from '../../../state/clock.ts';
 import { may, me } from '../../../state/session.ts';
+import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { abbreviated, words } from '../../../ui/format.ts';
@@ -12,7 +13,6 @@ import { Empty } from '../../../ui/states.tsx';
 import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
-import { Confirm } from '../parts/confirm.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
@@ -94,7 +94,7 @@ function TokenDetail({ token: { id, attributes } }: { token: TokenRow }) {
       />
       <p class="quiet">The secret is not stored and cannot be shown again.</p>
       {asked && (
-        <Confirm
+        <ActionDialog
           title={isSession ? 'End this session?' : 'Revoke this token?'}
           action={isSession ? 'End session' : 'Revoke'}
           danger
@@ -108,7 +108,7 @@ function TokenDetail({ token: { id, attributes } }: { token: TokenRow }) {
               ? 'The user will have to sign in again.'
               : 'Clients that use this token will be rejected. This cannot be undone, but you can issue a new token.'}
           </p>
-        </Confirm>
+        </ActionDialog>
       )}
     </Detail>
   );

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import type { EntryKind } from '../../../../contract/vocabulary.ts';
-import { Dialog } from '../../../ui/dialog.tsx';
-import { Form, FormButtons, FormError } from '../../../ui/form.tsx';
-import type { Sending } from './sending.ts';
+import type { EntryKind } from '../../contract/vocabulary.ts';
+import { Dialog } from './dialog.tsx';
+import { Form, FormButtons, FormError } from './form.tsx';
+import { type Sending, useSending } from './sending.ts';
+import { say } from './toasts.tsx';
 
 /** The contents that all readers of the log can see, by kind of log entry. */
 const contents: Readonly<Partial<Record<EntryKind, string>>> = {
@@ -25,7 +26,7 @@ const contents: Readonly<Partial<Record<EntryKind, string>>> = {
 export function Logged({ as: kinds }: { as: readonly EntryKind[] }) {
   if (kinds.length === 0) return null;
   return (
-    <div class="admin-note">
+    <div class="notice">
       <p>
         <strong>This will be recorded in the public log</strong>, permanently and with your identity:
       </p>
@@ -41,41 +42,51 @@ export function Logged({ as: kinds }: { as: readonly EntryKind[] }) {
   );
 }
 
+interface ActionDialogProps {
+  readonly title: string;
+  /** Label of the submit button. */
+  readonly action: string;
+  readonly danger?: boolean;
+  readonly disabled?: boolean;
+  readonly wide?: boolean;
+  /** Kinds of log entries that the action causes. */
+  readonly logged?: readonly EntryKind[];
+  /** State of the request, if the fields show their own errors. */
+  readonly sending?: Sending;
+  /** Error text for an item that another user has changed since it was read. */
+  readonly conflict?: string;
+  /** Sends the request; its errors are shown in the dialog. */
+  readonly run: () => Promise<unknown>;
+  /** Message after success. */
+  readonly done?: string;
+  /** Called after success; closes the dialog by default. */
+  readonly onDone?: () => void;
+  readonly onClose: () => void;
+  /** Fields, or an explanation of the consequences. */
+  readonly children: ComponentChildren;
+}
+
 /**
  * Dialog for an action: the fields, the log entries that the action causes, and errors. Without fields, the dialog asks
  * for confirmation only.
  */
-export function FormDialog({
-  title,
-  action,
-  danger = false,
-  disabled = false,
-  wide = false,
-  logged = [],
-  sending,
-  onSend,
-  onClose,
-  children,
-}: {
-  title: string;
-  /** Label of the submit button. */
-  action: string;
-  danger?: boolean;
-  disabled?: boolean;
-  wide?: boolean;
-  /** Kinds of log entries that the action causes. */
-  logged?: readonly EntryKind[];
-  sending: Sending;
-  onSend: () => void;
-  onClose: () => void;
-  children: ComponentChildren;
-}) {
+export function ActionDialog(props: ActionDialogProps) {
+  const { title, action, danger, disabled = false, wide = false, logged = [], run, done, onClose, children } = props;
+  const { onDone = onClose } = props;
+  const own = useSending([], props.conflict);
+  const sending = props.sending ?? own;
+  const send = () =>
+    sending.send(async () => {
+      await run();
+      if (done !== undefined) say(done);
+      onDone();
+    });
   return (
     <Dialog title={title} onClose={onClose} wide={wide}>
       <Form
         noValidate
         onSubmit={() => {
-          if (!disabled) onSend();
+          if (!disabled) send();
         }}
       >
         {children}

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../../errors.ts';
+import { ServiceError } from '../../errors.ts';
 
 /** Maps errors of the service to the form fields that they concern. */
 
@@ -27,11 +27,21 @@ export function faultAt(error: unknown, field: string): string | undefined {
   return `${where}: ${fault.reason}`;
 }
 
-/** Returns the error if it does not concern any of these fields. */
-export function faultElsewhere(error: unknown, fields: readonly string[]): string | undefined {
+const versionMismatch =
+  'Someone else changed this. The current version is shown behind this dialog; submit again to apply your change.';
+
+/**
+ * Returns the error if it does not concern any of these fields.
+ *
+ * @param conflict - text for an item that another user has changed since it was read
+ */
+export function faultElsewhere(
+  error: unknown,
+  fields: readonly string[],
+  conflict: string = versionMismatch,
+): string | undefined {
   if (error === undefined || fields.some((field) => faultAt(error, field) !== undefined)) return undefined;
-  if (error instanceof ServiceError && error.code === 'VERSION_MISMATCH')
-    return 'Someone else changed this. The current version is shown behind this dialog; submit again to apply your change.';
+  if (error instanceof ServiceError && error.code === 'VERSION_MISMATCH') return conflict;
   return capital(error instanceof Error ? error.message : String(error));
 }
 
