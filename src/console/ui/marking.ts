@@ -1,3 +1,5 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+
 /** Selection of rows by id. */
 export interface Marking {
   readonly ids: ReadonlySet<string>;
@@ -23,6 +25,26 @@ export function through(marking: Marking, id: string, order: readonly string[]):
 }
 
 export const all = (order: readonly string[]): Marking => ({ ids: new Set(order), anchor: order.at(-1) });
+
+/** Returns the selected rows of a list, and the properties of its table. A new `key` clears the selection. */
+export function useMarking(rows: readonly { readonly id: string }[], key: string) {
+  const [marking, setMarking] = useState<Marking>(noMarks);
+  useEffect(() => setMarking(noMarks), [key]);
+  const order = useMemo(() => rows.map(({ id }) => id), [rows]);
+  return {
+    ids: marking.ids,
+    /** Selects only these rows. */
+    only: (ids: ReadonlySet<string>) => setMarking({ ids, anchor: undefined }),
+    clear: () => setMarking(noMarks),
+    table: {
+      // Checkboxes are hidden at phone widths to leave room for the text.
+      ...(innerWidth > 480 && { marked: marking.ids }),
+      onMark: ({ id }: { readonly id: string }, how: { through: boolean }) =>
+        setMarking(how.through ? through(marking, id, order) : toggled(marking, id)),
+      onMarkAll: (every: boolean) => setMarking(every ? all(order) : noMarks),
+    },
+  };
+}
 
 /**
  * Returns the next remaining row, or the previous row at the end of the list; `isLeft` returns whether a row remains.

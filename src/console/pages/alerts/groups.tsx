@@ -49,7 +49,7 @@ export function Groups({ by, filters }: { by: AlertGrouping; filters: Filters })
   return (
     <>
       <AlertHistogram filters={filters} />
-      <p class="alert-line quiet" role="status">
+      <p class="list-line quiet" role="status">
         {shown === undefined ? '…' : summary(shown)}
       </p>
       <Table

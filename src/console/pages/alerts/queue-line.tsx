@@ -1,6 +1,7 @@
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { counted, number } from '../../ui/format.ts';
+import { ListLine } from '../../ui/list-line.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import type { Rows } from '../../ui/table.tsx';
 import { maxFresh } from './feed.ts';
@@ -37,7 +38,7 @@ export function QueueLine({
   const silences = may('createSilence');
   if (marked > 0)
     return (
-      <div class="alert-line alert-line-marked" role="toolbar" aria-label="Bulk actions">
+      <div class="list-line list-line-marked" role="toolbar" aria-label="Bulk actions">
         <strong role="status">{number(everything ? (total ?? 0) : marked)} selected</strong>
         {triage.progress !== undefined ? (
           <span class="quiet" role="status">
@@ -90,28 +91,17 @@ export function QueueLine({
       </div>
     );
   return (
-    <div class="alert-line">
-      <span class="quiet" role="status">
-        {totalOf(list)}
-      </span>
-      <span role="status" aria-live="polite">
-        {(fresh > 0 || done > 0 || missed) && (
-          <Button kind="plain" class="button" hint="." onClick={onRefresh}>
-            {[
-              fresh > 0 && `${number(fresh)}${fresh === maxFresh ? ' or more' : ''} new`,
-              done > 0 && counted(done, 'no longer matches', 'no longer match'),
-              missed && 'updates missed',
-            ]
-              .filter(Boolean)
-              .join(', ')}
-          </Button>
-        )}
-      </span>
-    </div>
+    <ListLine
+      list={list}
+      of="alert"
+      refresh={[
+        fresh > 0 && `${number(fresh)}${fresh === maxFresh ? ' or more' : ''} new`,
+        done > 0 && counted(done, 'no longer matches', 'no longer match'),
+        missed && 'updates missed',
+      ]
+        .filter(Boolean)
+        .join(', ')}
+      onRefresh={onRefresh}
+    />
   );
-}
-
-function totalOf({ total, error }: Rows<AlertRow>): string {
-  if (total !== undefined) return counted(total, 'alert');
-  return error == null ? '…' : '';
 }

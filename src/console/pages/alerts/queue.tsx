@@ -3,8 +3,9 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ServiceError } from '../../../errors.ts';
 import { place, setParams } from '../../state/address.ts';
 import { useAnswer, useList } from '../../state/answers.ts';
-import { rangeQuery, shownRange } from '../../state/range.ts';
-import { all, type Marking, noMarks, through, toggled } from '../../ui/marking.ts';
+import { useStillRange } from '../../state/still-range.ts';
+import { inUrl } from '../../ui/in-url.ts';
+import { useMarking } from '../../ui/marking.ts';
 import { Detail, Split } from '../../ui/split.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -35,34 +36,27 @@ export function Queue({
   counts: Counts;
   hasChips: boolean;
 }) {
-  const [refreshes, setRefreshes] = useState(0);
-  const [marking, setMarking] = useState<Marking>(noMarks);
   const [everything, setEverything] = useState(false);
   const cursor = useSignal<string | undefined>(undefined);
   const proof = useSignal(0);
-  const { name, from, to } = shownRange();
-  const which = JSON.stringify([filters, sort, name, name === 'custom' && [from, to]]);
-  const range = useMemo(() => ({ ...rangeQuery(), at: new Date().toISOString() }), [which, refreshes]);
-  const { at, ...bounds } = range;
+  const { range: bounds, key, move } = useStillRange([filters, sort]);
+  const at = useMemo(() => new Date().toISOString(), [key]);
   const list = useList('listAlerts', { query: { ...filters, ...bounds, sort } as never }, { still: true });
-  const order = useMemo(() => list.rows.map(({ id }) => id), [list.rows]);
+  const marking = useMarking(list.rows, key);
   const byId = useMemo(() => new Map(list.rows.map((row) => [row.id, row])), [list.rows]);
-  const shown = useMemo(() => new Set(order), [order]);
+  const shown = useMemo(() => new Set(byId.keys()), [byId]);
   const feed = useFeed(filters, bounds, shown);
-  useEffect(() => setMarking(noMarks), [which]);
-  useEffect(() => setEverything(false), [marking]);
+  useEffect(() => setEverything(false), [marking.ids]);
 
   const refresh = () => {
     feed.clear();
-    setMarking(noMarks);
+    marking.clear();
     document.querySelector('.alert-queue .table')?.scrollTo(0, 0);
-    const next = rangeQuery();
-    if (next.from === bounds.from && next.to === bounds.to) list.refetch();
-    else setRefreshes(refreshes + 1);
+    if (!move()) list.refetch();
   };
   const openId = place.value.params.get('id') ?? undefined;
   const open = useOpened(openId, byId, list.isLoading);
-  const marked = useMemo(() => list.rows.filter(({ id }) => marking.ids.has(id)), [list.rows, marking]);
+  const marked = useMemo(() => list.rows.filter(({ id }) => marking.ids.has(id)), [list.rows, marking.ids]);
   const current = byId.get(cursor.value ?? openId ?? '') ?? open.alert;
   const triage = useTriage({
     rows: list.rows,
@@ -75,8 +69,8 @@ export function Queue({
       cursor.value = id;
       if (openId !== undefined) setParams({ id }, { replace: true });
     },
-    onDone: () => setMarking(noMarks),
-    onUnmark: () => setMarking(noMarks),
+    onDone: marking.clear,
+    onUnmark: marking.clear,
     onProof: (id) => {
       setParams({ id }, { replace: openId !== undefined });
       proof.value++;
@@ -85,7 +79,7 @@ export function Queue({
   });
   const done = useMemo(
     () => list.rows.filter(({ attributes }) => !stillMatches(attributes, filters)).length,
-    [list.rows, which],
+    [list.rows, key],
   );
   return (
     <>
@@ -109,20 +103,16 @@ export function Queue({
             everything={everything}
             triage={triage}
             onEverything={() => setEverything(true)}
-            onNone={() => setMarking(noMarks)}
+            onNone={marking.clear}
             onRefresh={refresh}
           />
           <Table
             label="Alerts"
             list={list}
             columns={columns}
-            keyOf={keyOf}
-            open={openId}
-            onOpen={({ id }, options) => setParams({ id }, options)}
+            {...inUrl()}
             cursor={cursor}
-            {...(hasRoomForMarks() && { marked: marking.ids })}
-            onMark={({ id }, how) => setMarking(how.through ? through(marking, id, order) : toggled(marking, id))}
-            onMarkAll={(every) => setMarking(every ? all(order) : noMarks)}
+            {...marking.table}
             sort={sort}
             onSort={(by) => setParams({ sort: by })}
             rowClass={rowClass}
@@ -134,11 +124,6 @@ export function Queue({
     </>
   );
 }
-
-/** Checkboxes are hidden at phone widths to leave room for the text. */
-const hasRoomForMarks = (): boolean => innerWidth > 480;
-
-const keyOf = ({ id }: AlertRow): string => id;
 
 /** Returns the alert in the URL: from the list, or fetched separately if it is not in the list. */
 function useOpened(id: string | undefined, rows: ReadonlyMap<string, AlertRow>, isLoading: boolean) {

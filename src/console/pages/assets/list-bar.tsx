@@ -1,8 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Listed } from '../../state/answers.ts';
-import { counted } from '../../ui/format.ts';
 import { SortMenu } from '../../ui/menu.tsx';
-import { Time } from '../../ui/time.tsx';
 import { defaultSort } from './question.ts';
 import { SeenPicker, Views } from './views.tsx';
 import './list-bar.css';
@@ -26,22 +23,5 @@ export function ListBar({
         {children}
       </div>
     </div>
-  );
-}
-
-/** The number of matches and the time of the count. */
-export function ListCount({ list, of }: { list: Listed<unknown>; of: 'asset' | 'service' }) {
-  const { total, result } = list;
-  return (
-    <>
-      <span class="quiet" role="status">
-        {total === undefined ? '…' : counted(total, of)}
-      </span>
-      {result.dataUpdatedAt > 0 && (
-        <span class="quiet">
-          as of <Time at={result.dataUpdatedAt} />
-        </span>
-      )}
-    </>
   );
 }

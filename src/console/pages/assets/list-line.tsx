@@ -4,16 +4,16 @@ import { type Listed, useAnswer } from '../../state/answers.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { number, title } from '../../ui/format.ts';
+import { ListLine } from '../../ui/list-line.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import type { Actions } from './actions.tsx';
-import { ListCount } from './list-bar.tsx';
 import { type AssetRow, type Filters, shownQuickView } from './question.ts';
 import './list-line.css';
 
 const countedEveryMs = 30_000;
 
 /** The line above the list: the count and new assets or, while rows are selected, the bulk actions. */
-export function ListLine({
+export function AssetListLine({
   list,
   filters,
   marked,
@@ -35,26 +35,26 @@ export function ListLine({
   if (marked > 0) return <Marked marked={marked} actions={actions} />;
   const fresh = total === undefined || latest.data === undefined ? 0 : latest.data.pagination.total - total;
   return (
-    <div class="asset-line">
-      <ListCount list={list} of="asset" />
-      <span role="status" aria-live="polite">
-        <Button kind="plain" hint="." onClick={onRefresh}>
-          {fresh > 0 ? `${number(fresh)} new` : 'Refresh'}
-        </Button>
-      </span>
+    <ListLine
+      list={list}
+      of="asset"
+      asOf={list.result.dataUpdatedAt}
+      refresh={fresh > 0 ? `${number(fresh)} new` : 'Refresh'}
+      onRefresh={onRefresh}
+    >
       {shownQuickView(place.value.params)?.name === 'staged' && may('updateAsset') && (total ?? 0) > 0 && (
         <span class="quiet asset-advice">
           Not reviewed yet: <kbd>x</kbd> selects, <kbd>m</kbd> marks as managed.
         </span>
       )}
-    </div>
+    </ListLine>
   );
 }
 
 function Marked({ marked, actions }: { marked: number; actions: Actions }) {
   const { progress, many } = actions;
   return (
-    <div class="asset-line asset-line-marked" role="toolbar" aria-label="Bulk actions">
+    <div class="list-line list-line-marked" role="toolbar" aria-label="Bulk actions">
       <strong role="status">{number(marked)} selected</strong>
       {progress !== undefined ? (
         <>

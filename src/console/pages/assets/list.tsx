@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { href, place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { shownChips } from '../../state/filters.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { counted } from '../../ui/format.ts';
-import { all, type Marking, noMarks, through, toggled } from '../../ui/marking.ts';
+import { inUrl } from '../../ui/in-url.ts';
+import { useMarking } from '../../ui/marking.ts';
 import { Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -14,7 +15,7 @@ import { WithoutFilters } from '../../ui/without-filters.tsx';
 import { useActions } from './actions.tsx';
 import { columns, rowClass } from './columns.tsx';
 import { OpenedAsset } from './detail.tsx';
-import { ListLine } from './list-line.tsx';
+import { AssetListLine } from './list-line.tsx';
 import { type AssetRow, defaultSort, onlyAddress, seenParams, shownSeen } from './question.ts';
 import { QuickViews } from './quick-views.tsx';
 import { useStillList } from './still-list.ts';
@@ -22,23 +23,21 @@ import { useStillList } from './still-list.ts';
 /** The inventory, with the open asset beside it. Rows do not move until the user refreshes the list. */
 export function AssetList() {
   const { params } = place.value;
-  const { chips, seen, sort, which, filters, list, refresh: reload } = useStillList('listAssets');
-  const [marking, setMarking] = useState<Marking>(noMarks);
-  useEffect(() => setMarking(noMarks), [which]);
+  const { chips, seen, which, filters, list, refresh: reload } = useStillList('listAssets');
+  const marking = useMarking(list.rows, which);
   const cursor = useSignal<string | undefined>(undefined);
   const openId = params.get('id') ?? undefined;
   useOpenOnly(list, onlyAddress(params));
 
-  const order = useMemo(() => list.rows.map(({ id }) => id), [list.rows]);
   const refresh = () => {
-    setMarking(noMarks);
+    marking.clear();
     reload();
   };
   const actions = useActions({
     rows: list.rows,
     marked: list.rows.filter(({ id }) => marking.ids.has(id)),
     currentId: openId ?? cursor.value,
-    onUnmark: (left) => setMarking({ ids: left, anchor: undefined }),
+    onUnmark: marking.only,
     onRefresh: refresh,
   });
   return (
@@ -56,21 +55,14 @@ export function AssetList() {
         }
       >
         <QuickViews chips={chips} seen={seen} onCreate={actions.create} />
-        <ListLine list={list} filters={filters} marked={marking.ids.size} actions={actions} onRefresh={refresh} />
+        <AssetListLine list={list} filters={filters} marked={marking.ids.size} actions={actions} onRefresh={refresh} />
         <Table
           label="Assets"
           list={list}
           columns={columns}
-          keyOf={({ id }) => id}
-          open={openId}
-          onOpen={({ id }, options) => setParams({ id }, options)}
+          {...inUrl(defaultSort)}
           cursor={cursor}
-          // Checkboxes are hidden at phone widths to leave room for the text.
-          {...(innerWidth > 480 && { marked: marking.ids })}
-          onMark={({ id }, how) => setMarking(how.through ? through(marking, id, order) : toggled(marking, id))}
-          onMarkAll={(every) => setMarking(every ? all(order) : noMarks)}
-          sort={sort}
-          onSort={(by) => setParams({ sort: by === defaultSort ? undefined : by })}
+          {...marking.table}
           rowClass={rowClass}
           empty={<NoAssets onCreate={actions.create} />}
         />

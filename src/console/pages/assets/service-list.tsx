@@ -1,18 +1,18 @@
-import { place, setParams } from '../../state/address.ts';
+import { place } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { useKeys } from '../../state/keys.ts';
-import { Button } from '../../ui/button.tsx';
 import { counted } from '../../ui/format.ts';
+import { inUrl } from '../../ui/in-url.ts';
+import { ListLine } from '../../ui/list-line.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { WithoutFilters } from '../../ui/without-filters.tsx';
-import { ListBar, ListCount } from './list-bar.tsx';
+import { ListBar } from './list-bar.tsx';
 import { defaultSort, seenParams } from './question.ts';
 import { serviceColumns } from './service-columns.tsx';
 import { OpenedService } from './service-detail.tsx';
 import { useStillList } from './still-list.ts';
-import './list-line.css';
 
 const sorts = [
   { by: '-last_seen', title: 'Last seen' },
@@ -40,21 +40,12 @@ export function ServiceList() {
       }
     >
       <ListBar sorts={sorts} sort={sort} />
-      <div class="asset-line">
-        <ListCount list={list} of="service" />
-        <Button kind="plain" hint="." onClick={refresh}>
-          Refresh
-        </Button>
-      </div>
+      <ListLine list={list} of="service" asOf={list.result.dataUpdatedAt} refresh="Refresh" onRefresh={refresh} />
       <Table
         label="Services"
         list={list}
         columns={serviceColumns}
-        keyOf={({ id }) => id}
-        open={openId}
-        onOpen={({ id }, options) => setParams({ id }, options)}
-        sort={sort}
-        onSort={(by) => setParams({ sort: by === defaultSort ? undefined : by })}
+        {...inUrl(defaultSort)}
         rowClass={({ attributes: { state } }) => (state === 'closed' ? 'asset-retired' : '')}
         empty={<NoServices />}
       />

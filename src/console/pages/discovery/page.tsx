@@ -7,7 +7,9 @@ import { useKeys } from '../../state/keys.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterBar } from '../../ui/chips.tsx';
-import { counted, number } from '../../ui/format.ts';
+import { number } from '../../ui/format.ts';
+import { inUrl } from '../../ui/in-url.ts';
+import { ListLine } from '../../ui/list-line.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
@@ -96,33 +98,24 @@ export default function Discovery() {
         ) : (
           current.error !== null && <Failure error={current.error} onRetry={current.refetch} />
         )}
-        <div class="scan-line">
-          <span class="quiet" role="status">
-            {list.total === undefined ? '…' : counted(list.total, 'scan')}
-          </span>
-          <span role="status" aria-live="polite">
-            {fresh > 0 && list.total !== undefined && (
-              <Button kind="plain" hint="." onClick={refresh}>
-                {number(fresh)} new
-              </Button>
-            )}
-          </span>
+        <ListLine
+          list={list}
+          of="scan"
+          refresh={fresh > 0 && list.total !== undefined ? `${number(fresh)} new` : ''}
+          onRefresh={refresh}
+        >
           {may('startScan') && (
             <Button kind="primary" hint="n" onClick={begin}>
               New scan
             </Button>
           )}
-        </div>
+        </ListLine>
         <Table
           label="Scans"
           list={{ ...list, rows }}
           columns={columns}
-          keyOf={({ id }) => id}
-          open={openId}
-          onOpen={({ id }, options) => setParams({ id }, options)}
+          {...inUrl(defaultSort)}
           cursor={cursor}
-          sort={sort}
-          onSort={(by) => setParams({ sort: by === defaultSort ? undefined : by })}
           empty={<NoScans onBegin={begin} />}
         />
       </Split>

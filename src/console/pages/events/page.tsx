@@ -9,6 +9,7 @@ import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterBar } from '../../ui/chips.tsx';
 import { counted, duration, number } from '../../ui/format.ts';
+import { inUrl } from '../../ui/in-url.ts';
 import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -140,11 +141,7 @@ function Explorer({ table }: { table: TableName }) {
             label={`${tables[table].title} events`}
             list={rows}
             columns={columns}
-            keyOf={({ id }) => id}
-            open={open}
-            onOpen={onOpen}
-            sort={sort}
-            onSort={(by) => setParams({ sort: by === '-timestamp' ? undefined : by })}
+            {...inUrl('-timestamp')}
             {...(minWidth !== undefined && { minWidth })}
             empty={<Nothing table={table} isFiltered={Object.keys(question.filters).length > 0} />}
           />

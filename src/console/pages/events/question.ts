@@ -1,8 +1,7 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { place } from '../../state/address.ts';
 import { filterQuery } from '../../state/filters.ts';
-import { movedOn } from '../../state/moving-range.ts';
-import { rangeQuery, shownRange } from '../../state/range.ts';
+import { useStillRange } from '../../state/still-range.ts';
 import { type TableName, tables } from './tables.ts';
 
 /** Filters by name, as in requests to the service. */
@@ -25,17 +24,8 @@ export interface Question {
  * move while the user reads it. `again` returns whether the range changed; a change triggers a new request.
  */
 export function useQuestion(table: TableName): { question: Question; again: () => boolean } {
-  const [refreshes, setRefreshes] = useState(0);
-  const { params } = place.value;
   const filters = filterQuery(tables[table].list);
-  const queryKey = JSON.stringify([table, filters, shownRange().name, params.get('from'), params.get('to')]);
-  const key = `${refreshes} ${queryKey}`;
-  const question = useMemo(() => ({ filters, query: { ...filters, ...rangeQuery() }, key }), [key]);
-  return {
-    question,
-    again: () => {
-      setRefreshes((before) => before + 1);
-      return movedOn(question.query, rangeQuery());
-    },
-  };
+  const { range, key, move } = useStillRange([table, filters]);
+  const question = useMemo(() => ({ filters, query: { ...filters, ...range }, key }), [key]);
+  return { question, again: move };
 }

@@ -6,8 +6,9 @@ import { openAlertStatuses } from '../../../contract/vocabulary.ts';
 import type { ServiceError } from '../../../errors.ts';
 import { href, place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { rangeQuery, shownRange } from '../../state/range.ts';
+import { shownRange } from '../../state/range.ts';
 import { may } from '../../state/session.ts';
+import { useStillRange } from '../../state/still-range.ts';
 import { Button, Choice } from '../../ui/button.tsx';
 import { counted, number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
@@ -257,27 +258,4 @@ function LoadedTopology({
       )}
     </Split>
   );
-}
-
-interface StillRange {
-  readonly range: ReturnType<typeof rangeQuery>;
-  /** Moves the range up to now. Returns false if the range did not change. */
-  readonly move: () => boolean;
-}
-
-/**
- * Returns the time range in the URL. A relative range stays fixed until `move` is called, so that the graph does not
- * change while the user reads it.
- */
-function useStillRange(): StillRange {
-  const [refreshes, setRefreshes] = useState(0);
-  const { params } = place.value;
-  const rangeKey = JSON.stringify([refreshes, shownRange().name, params.get('from'), params.get('to')]);
-  const range = useMemo(rangeQuery, [rangeKey]);
-  const move = () => {
-    if (rangeQuery().from === range.from) return false;
-    setRefreshes((before) => before + 1);
-    return true;
-  };
-  return { range, move };
 }

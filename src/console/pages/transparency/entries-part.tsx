@@ -9,6 +9,7 @@ import { useKeys } from '../../state/keys.ts';
 import { signedIn } from '../../state/session.ts';
 import { number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
+import { inUrl } from '../../ui/in-url.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Detail, Section, Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -73,9 +74,7 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
         label="Log entries"
         list={list}
         columns={columnsWith(keys)}
-        keyOf={({ id }) => id}
-        open={open}
-        onOpen={({ id }, options) => setParams({ id }, options)}
+        {...inUrl()}
         empty={
           kinds.length > 0 ? (
             <Empty title="No entries of these kinds">Searched all entries for {kinds.join(', ')}.</Empty>

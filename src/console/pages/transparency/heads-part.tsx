@@ -3,6 +3,7 @@ import { href, place, setParams } from '../../state/address.ts';
 import { pinHistory } from '../../state/pin.ts';
 import { counted, number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
+import { inUrl } from '../../ui/in-url.ts';
 import { Detail, Facts, Section, Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Counted, column, Table } from '../../ui/table.tsx';
@@ -30,9 +31,7 @@ export function HeadsPart({ keys }: { keys: KeySet | undefined }) {
         label="Tree heads"
         list={list}
         columns={columnsWith(keys)}
-        keyOf={({ id }) => id}
-        open={open}
-        onOpen={({ id }, options) => setParams({ id }, options)}
+        {...inUrl()}
         empty={<Empty title="No tree heads yet">The first log entry creates one.</Empty>}
       />
     </Split>

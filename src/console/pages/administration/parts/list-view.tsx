@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useMemo } from 'preact/hooks';
 import type { ListId, ListItem } from '../../../../client/client.ts';
 import { place, setParams } from '../../../state/address.ts';
 import { useList } from '../../../state/answers.ts';
 import { filterQuery } from '../../../state/filters.ts';
-import { rangeQuery, shownRange } from '../../../state/range.ts';
+import { useStillRange } from '../../../state/still-range.ts';
 import { Button } from '../../../ui/button.tsx';
 import { FilterBar } from '../../../ui/chips.tsx';
+import { inUrl } from '../../../ui/in-url.ts';
 import { Detail, Split } from '../../../ui/split.tsx';
 import { Empty, Failure, Loading } from '../../../ui/states.tsx';
 import { type Column, Counted, Table } from '../../../ui/table.tsx';
@@ -40,10 +40,9 @@ export interface ListViewProps<O extends ListId> {
 export function ListView<O extends ListId>(props: ListViewProps<O>) {
   const { operation, of, columns, detail, one, ranged = false, actions, empty, absent, rowClass } = props;
   const filters = filterQuery(operation);
-  const { name, from, to } = shownRange();
-  const range = useMemo(() => (ranged ? rangeQuery() : {}), [ranged, name, name === 'custom' && `${from} ${to}`]);
+  const { range } = useStillRange();
   const sort = place.value.params.get('sort') ?? props.sort;
-  const list = useList(operation, { query: { ...filters, ...range, sort } } as never, { still: true });
+  const list = useList(operation, { query: { ...filters, ...(ranged && range), sort } } as never, { still: true });
   const opened = useOpened<ListItem<O>>(list, one);
   const isFiltered = Object.keys(filters).length > 0;
   return (
@@ -62,11 +61,9 @@ export function ListView<O extends ListId>(props: ListViewProps<O>) {
         label={of.charAt(0).toUpperCase() + of.slice(1)}
         list={list}
         columns={columns}
+        {...inUrl(props.sort)}
         keyOf={idOf}
-        open={opened.id}
         onOpen={(row, options) => setParams({ id: idOf(row) }, options)}
-        sort={sort}
-        onSort={(by) => setParams({ sort: by === props.sort ? undefined : by })}
         empty={
           isFiltered ? (
             <Empty title={`No matching ${of}`}>Remove a filter{ranged && ' or choose a longer time range'}.</Empty>
