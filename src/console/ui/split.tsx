@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { setParams } from '../state/address.ts';
 import { useKeys } from '../state/keys.ts';
 import { Button } from './button.tsx';
 import './split.css';
@@ -13,15 +14,18 @@ export function Split({ children, detail }: { children: ComponentChildren; detai
   );
 }
 
+/** Closes the detail of the item whose ID is in the URL. */
+export const closeDetail = (): void => setParams({ id: undefined });
+
 /** Frame of a detail: title, actions and contents. */
 export function Detail({
   title,
-  onClose,
+  onClose = closeDetail,
   actions,
   children,
 }: {
   title: ComponentChildren;
-  onClose: () => void;
+  onClose?: () => void;
   actions?: ComponentChildren;
   children: ComponentChildren;
 }) {

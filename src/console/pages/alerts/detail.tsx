@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { href, setParams } from '../../state/address.ts';
+import { href } from '../../state/address.ts';
 import { may } from '../../state/session.ts';
 import { AssetName } from '../../ui/asset-name.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -42,7 +42,6 @@ export function AlertDetail({ alert, triage, proof }: { alert: AlertRow; triage:
   return (
     <Detail
       title={<bdi>{attributes.title}</bdi>}
-      onClose={() => setParams({ id: undefined })}
       {...((may('updateAlert') || may('createSilence')) && {
         actions: <Actions alert={attributes} triage={triage} />,
       })}

@@ -1,13 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ServiceError } from '../../../errors.ts';
 import { place, setParams } from '../../state/address.ts';
 import { useAnswer, useList } from '../../state/answers.ts';
 import { useStillRange } from '../../state/still-range.ts';
+import { AbsentItem } from '../../ui/absent-item.tsx';
 import { inUrl } from '../../ui/in-url.ts';
 import { useMarking } from '../../ui/marking.ts';
-import { Detail, Split } from '../../ui/split.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Split } from '../../ui/split.tsx';
 import { Table } from '../../ui/table.tsx';
 import { columns, rowClass } from './columns.tsx';
 import { AlertDetail } from './detail.tsx';
@@ -88,7 +87,9 @@ export function Queue({
           openId === undefined ? undefined : open.alert !== undefined ? (
             <AlertDetail alert={open.alert} triage={triage.single} proof={proof} />
           ) : (
-            <MissingAlert id={openId} error={open.error} onRetry={open.refetch} />
+            <AbsentItem of="alert" error={open.error} onRetry={open.refetch}>
+              The link may be incomplete or belong to another server: <bdi class="mono">{openId}</bdi>
+            </AbsentItem>
           )
         }
       >
@@ -138,24 +139,4 @@ function useOpened(id: string | undefined, rows: ReadonlyMap<string, AlertRow>, 
     error: answer.error,
     refetch: () => void answer.refetch(),
   };
-}
-
-/** Shown instead of an alert that is loading, missing or unavailable. */
-function MissingAlert({ id, error, onRetry }: { id: string; error: ServiceError | null; onRetry: () => void }) {
-  const isUnknown = error?.code === 'NOT_FOUND' || error?.code === 'INVALID_REQUEST';
-  return (
-    <Detail title={isUnknown ? 'Alert not found' : 'Alert'} onClose={() => setParams({ id: undefined })}>
-      {error === null ? (
-        <Loading rows={8} />
-      ) : isUnknown ? (
-        <Empty title="There is no alert with this ID">
-          <p>
-            The link may be incomplete or belong to another server: <bdi class="mono">{id}</bdi>
-          </p>
-        </Empty>
-      ) : (
-        <Failure error={error} onRetry={onRetry} />
-      )}
-    </Detail>
-  );
 }

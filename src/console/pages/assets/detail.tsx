@@ -1,16 +1,17 @@
 import { useEffect } from 'preact/hooks';
 import type { ServiceError } from '../../../errors.ts';
-import { href, setParams } from '../../state/address.ts';
+import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { useKeys } from '../../state/keys.ts';
 import { may } from '../../state/session.ts';
+import { AbsentItem } from '../../ui/absent-item.tsx';
 import { Button } from '../../ui/button.tsx';
 import { number, title } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Raw } from '../../ui/raw.tsx';
 import { Risk } from '../../ui/severity.tsx';
 import { Detail } from '../../ui/split.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { SingleActions } from './actions.tsx';
 import { AssetAlerts } from './alerts-section.tsx';
@@ -46,38 +47,25 @@ export function OpenedAsset({
   useEffect(() => {
     if (isNewer) putAssets(new Map([[asset.id, asset]]));
   }, [isNewer, asset]);
-  if (answer.error !== null && (asset === undefined || answer.error.code === 'NOT_FOUND'))
-    return <MissingAsset id={id} error={answer.error} onRetry={() => void answer.refetch()} />;
-  if (asset === undefined)
-    return (
-      <Detail title="Asset" onClose={close}>
-        <Loading rows={8} />
-      </Detail>
-    );
+  if (asset === undefined || answer.error?.code === 'NOT_FOUND')
+    return <AbsentAsset id={id} error={answer.error} onRetry={() => void answer.refetch()} />;
   return <AssetDetail asset={asset} isListed={listed !== undefined} actions={actions} />;
 }
 
-const close = () => setParams({ id: undefined });
-
-function MissingAsset({ id, error, onRetry }: { id: string; error: ServiceError; onRetry: () => void }) {
-  const into = error.details?.merged_into;
-  const isUnknown = error.code === 'NOT_FOUND' || error.code === 'INVALID_REQUEST';
-  return (
-    <Detail title={isUnknown ? 'Asset not found' : 'Asset'} onClose={close}>
-      {typeof into === 'string' ? (
+function AbsentAsset({ id, error, onRetry }: { id: string; error: ServiceError | null; onRetry: () => void }) {
+  const into = error?.details?.merged_into;
+  if (typeof into === 'string')
+    return (
+      <Detail title="Asset not found">
         <Empty title="This asset was merged into another one">
           <a href={href('assets', { id: into })}>Show that asset</a>
         </Empty>
-      ) : isUnknown ? (
-        <Empty title="There is no asset with this ID">
-          <p>
-            It may have been deleted, or the link may be for another server. ID: <bdi class="mono">{id}</bdi>
-          </p>
-        </Empty>
-      ) : (
-        <Failure error={error} onRetry={onRetry} />
-      )}
-    </Detail>
+      </Detail>
+    );
+  return (
+    <AbsentItem of="asset" error={error} onRetry={onRetry}>
+      It may have been deleted, or the link may be for another server. ID: <bdi class="mono">{id}</bdi>
+    </AbsentItem>
   );
 }
 
@@ -85,11 +73,7 @@ function MissingAsset({ id, error, onRetry }: { id: string; error: ServiceError;
 function AssetDetail({ asset, isListed, actions }: { asset: AssetRow; isListed: boolean; actions: SingleActions }) {
   const { attributes } = asset;
   return (
-    <Detail
-      title={<bdi>{attributes.name}</bdi>}
-      onClose={close}
-      actions={<AssetActions asset={asset} actions={actions} />}
-    >
+    <Detail title={<bdi>{attributes.name}</bdi>} actions={<AssetActions asset={asset} actions={actions} />}>
       {!isListed && <OwnKeys asset={asset} actions={actions} />}
       <p class="row asset-standing">
         <State state={attributes.state} />

@@ -1,13 +1,14 @@
 import { useMemo } from 'preact/hooks';
-import { go, href, setParams } from '../../state/address.ts';
+import { go, href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
+import { AbsentItem } from '../../ui/absent-item.tsx';
 import { AssetName } from '../../ui/asset-name.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { counted, duration, number } from '../../ui/format.ts';
 import { countBars, timesOf } from '../../ui/histogram-bars.ts';
 import { Raw } from '../../ui/raw.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
-import { Answered, Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, Value } from '../../ui/value.tsx';
 import { CountedValues } from './counted-values.tsx';
@@ -15,7 +16,6 @@ import type { Service, ServiceRow } from './question.ts';
 import { ServiceState } from './service-columns.tsx';
 import { shownWindow, WindowChoice, windowStart } from './window.tsx';
 
-const close = () => setParams({ id: undefined });
 const maxBars = 48;
 const shownClients = 8;
 
@@ -24,20 +24,10 @@ export function OpenedService({ id, listed }: { id: string; listed: ServiceRow |
   const answer = useAnswer('getService', { params: { service_id: id } }, { keepPrevious: false });
   const service = answer.data?.data ?? listed;
   if (service !== undefined) return <ServiceDetail service={service} />;
-  const { error } = answer;
-  const isUnknown = error?.code === 'NOT_FOUND' || error?.code === 'INVALID_REQUEST';
   return (
-    <Detail title={isUnknown ? 'Service not found' : 'Service'} onClose={close}>
-      {error === null ? (
-        <Loading rows={6} />
-      ) : isUnknown ? (
-        <Empty title="There is no service with this ID">
-          Its asset may have been deleted. Service ID: <bdi class="mono">{id}</bdi>
-        </Empty>
-      ) : (
-        <Failure error={error} onRetry={() => void answer.refetch()} />
-      )}
-    </Detail>
+    <AbsentItem of="service" error={answer.error} onRetry={() => void answer.refetch()}>
+      Its asset may have been deleted. Service ID: <bdi class="mono">{id}</bdi>
+    </AbsentItem>
   );
 }
 
@@ -52,7 +42,6 @@ function ServiceDetail({ service: { attributes, ...service } }: { service: Servi
           {port}/{transport} {name !== undefined && <bdi>{name}</bdi>} on <AssetName id={asset_id} link />
         </>
       }
-      onClose={close}
     >
       <Facts
         facts={[

@@ -1,20 +1,20 @@
 import { limits } from '../../../limits.ts';
-import { href, setParams } from '../../state/address.ts';
+import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { may } from '../../state/session.ts';
+import { AbsentItem } from '../../ui/absent-item.tsx';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Raw } from '../../ui/raw.tsx';
 import { SmallTable } from '../../ui/small-table.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
-import { Answered, Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, Value } from '../../ui/value.tsx';
 import { Status } from './columns.tsx';
 import { ScanProgress, ScanResult } from './progress.tsx';
 import { cancelScan, isOver, type LiveScans, type ScanRow } from './scans.ts';
 
-const close = () => setParams({ id: undefined });
 const shownServices = 50;
 
 /** The scan in the URL: from live data, from the list, or fetched separately. */
@@ -36,21 +36,11 @@ export function OpenedScan({
   );
   const scan = live.scans.value.get(id) ?? listed ?? answer.data?.data;
   if (scan !== undefined) return <ScanDetail scan={scan} live={live} onRepeat={onRepeat} />;
-  const { error } = answer;
-  const isUnknown = error?.code === 'NOT_FOUND' || error?.code === 'INVALID_REQUEST';
   return (
-    <Detail title={isUnknown ? 'Scan not found' : 'Scan'} onClose={close}>
-      {error === null ? (
-        <Loading rows={6} />
-      ) : isUnknown ? (
-        <Empty title="There is no scan with this ID">
-          Only the last {number(limits.maxScans)} scans are kept; <bdi class="mono">{id}</bdi> may be older or belong to
-          another server.
-        </Empty>
-      ) : (
-        <Failure error={error} onRetry={() => void answer.refetch()} />
-      )}
-    </Detail>
+    <AbsentItem of="scan" error={answer.error} onRetry={() => void answer.refetch()}>
+      Only the last {number(limits.maxScans)} scans are kept; <bdi class="mono">{id}</bdi> may be older or belong to
+      another server.
+    </AbsentItem>
   );
 }
 
@@ -61,7 +51,6 @@ function ScanDetail({ scan, live, onRepeat }: { scan: ScanRow; live: LiveScans; 
   return (
     <Detail
       title={<bdi class="mono">{targets.length > 4 ? `${targets.slice(0, 4).join(', ')} …` : targets.join(', ')}</bdi>}
-      onClose={close}
       {...((may('startScan') || may('cancelScan')) && {
         actions: (
           <>

@@ -160,7 +160,6 @@ function EntryDetail({ row, keys }: { row: EntryRow; keys: KeySet | undefined })
   return (
     <Detail
       title={`Entry ${number(index)}`}
-      onClose={() => setParams({ id: undefined })}
       actions={
         <a class="button button-primary" href={proof}>
           View proof <kbd>p</kbd>

@@ -1,5 +1,5 @@
 import { AuditFault, type KeySet } from '../../../client/verifier.ts';
-import { href, place, setParams } from '../../state/address.ts';
+import { href, place } from '../../state/address.ts';
 import { pinHistory } from '../../state/pin.ts';
 import { counted, number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
@@ -65,7 +65,7 @@ function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
   const pinned = pinHistory.value[0];
   if (head instanceof AuditFault)
     return (
-      <Detail title="Tree head" onClose={() => setParams({ id: undefined })}>
+      <Detail title="Tree head">
         <FaultText fault={head} />
       </Detail>
     );
@@ -73,7 +73,6 @@ function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
   return (
     <Detail
       title={`Tree head at ${counted(head.size, 'entry', 'entries')}`}
-      onClose={() => setParams({ id: undefined })}
       actions={
         <>
           {first !== second && (

@@ -39,7 +39,7 @@ export function KeysPart() {
     <Split
       detail={
         shown && (
-          <Detail title={`Key: ${shown.purpose ?? 'no purpose'}`} onClose={() => setParams({ id: undefined })}>
+          <Detail title={`Key: ${shown.purpose ?? 'no purpose'}`}>
             <p class="quiet">{purposes[shown.purpose ?? '']}</p>
             <Section title="Published key">
               <KeyFacts of={shown} keys={value} />

@@ -15,7 +15,6 @@ import { Time } from '../../../ui/time.tsx';
 import { say, sayFailure } from '../../../ui/toasts.tsx';
 import { Value } from '../../../ui/value.tsx';
 import { ListView } from '../parts/list-view.tsx';
-import { closeDetail } from '../parts/opened.ts';
 
 type AuditRow = ListItem<'listAuditRecords'>;
 const list = 'listAuditRecords';
@@ -63,7 +62,7 @@ function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
   const { actor, actor_name, operation, resource, request_id, source_address, outcome, code, count } = attributes;
   const { entry_ids, reason, sample, time } = attributes;
   return (
-    <Detail title={<Operation name={operation} />} onClose={closeDetail}>
+    <Detail title={<Operation name={operation} />}>
       {count !== undefined && (
         <p class="notice">
           This record combines {counted(count, reason === undefined ? 'call' : 'record')} from{' '}

@@ -14,7 +14,6 @@ import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { say, sayFailure } from '../../../ui/toasts.tsx';
 import { ListView } from '../parts/list-view.tsx';
-import { closeDetail } from '../parts/opened.ts';
 import { restoreCommand } from './restore-command.ts';
 import './backups.css';
 
@@ -118,7 +117,7 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
   const { state, error, path, size, events, alerts, private_keys, sth, transparency } = attributes;
   const { created_at, finished_at } = attributes;
   return (
-    <Detail title={`Backup, ${state}`} onClose={closeDetail}>
+    <Detail title={`Backup, ${state}`}>
       {error !== undefined && (
         <p class="notice notice-warning">
           Backup failed: <bdi>{error}</bdi>

@@ -6,7 +6,6 @@ import { Form, FormError } from '../../../ui/form.tsx';
 import { useSending } from '../../../ui/sending.ts';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { say } from '../../../ui/toasts.tsx';
-import { closeDetail } from '../parts/opened.ts';
 import { SettingField } from './field.tsx';
 import { draftOf, inputOf, inWords, rangeOf, readDraft, type Setting, shown } from './settings.ts';
 
@@ -20,7 +19,7 @@ const sources = {
 export function SettingDetail({ setting }: { setting: Setting }) {
   const { name, variable, description, schema, source, secret, read_only, active, pending } = setting;
   return (
-    <Detail title={<span class="mono">{name}</span>} onClose={closeDetail}>
+    <Detail title={<span class="mono">{name}</span>}>
       <p>{description.charAt(0).toUpperCase() + description.slice(1)}.</p>
       <Section title="Value">
         <Facts

@@ -8,13 +8,12 @@ import { Button } from '../../../ui/button.tsx';
 import { counted, number } from '../../../ui/format.ts';
 import { Hash } from '../../../ui/hash.tsx';
 import { Severity } from '../../../ui/severity.tsx';
-import { Detail, Facts, Section } from '../../../ui/split.tsx';
+import { closeDetail, Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
-import { closeDetail } from '../parts/opened.ts';
 import { Indicators } from './indicators.tsx';
 import { ListForm } from './list-form.tsx';
 
@@ -55,7 +54,6 @@ function ListDetail({ list }: { list: IntelRow }) {
   return (
     <Detail
       title={<bdi>{name}</bdi>}
-      onClose={closeDetail}
       actions={
         may('updateIntel') && (
           <>

@@ -12,7 +12,6 @@ import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
-import { closeDetail } from '../parts/opened.ts';
 import { type KeyRow, RetireKey, RevokeKey, RotateKey } from './dialogs.tsx';
 import { purposes, rangeOf } from './purposes.ts';
 
@@ -40,7 +39,6 @@ function KeyDetail({ of: key }: { of: KeyRow }) {
   return (
     <Detail
       title={`${purposes[purpose].title}, ${state}`}
-      onClose={closeDetail}
       actions={
         <>
           {state === 'active' && rotated !== undefined && may('rotateKey') && (

@@ -10,7 +10,7 @@ import { inUrl } from '../../../ui/in-url.ts';
 import { Detail, Split } from '../../../ui/split.tsx';
 import { Empty, Failure, Loading } from '../../../ui/states.tsx';
 import { type Column, Counted, Table } from '../../../ui/table.tsx';
-import { closeDetail, idOf, type OneOf, type Opened, useOpened } from './opened.ts';
+import { idOf, type OneOf, type Opened, useOpened } from './opened.ts';
 
 export interface ListViewProps<O extends ListId> {
   readonly operation: O;
@@ -88,7 +88,7 @@ function Open<Row>({
 }) {
   if (row !== undefined) return <>{detail(row)}</>;
   return (
-    <Detail title="Not found" onClose={closeDetail}>
+    <Detail title="Not found">
       {error !== null ? (
         <Failure error={error} onRetry={refetch} />
       ) : isLoading ? (

@@ -1,6 +1,6 @@
 import type { CallId } from '../../../../client/client.ts';
 import { formats } from '../../../../contract/formats.ts';
-import { place, setParams } from '../../../state/address.ts';
+import { place } from '../../../state/address.ts';
 import { useAnswer } from '../../../state/answers.ts';
 
 /** The call that fetches a single item: the operation and its path parameter. */
@@ -45,5 +45,3 @@ export function useOpened<Row>(
 const isId = (id: string | undefined): boolean => id !== undefined && formats.uuid.test(id);
 
 export const idOf = (row: unknown): string => (row as { readonly id: string }).id;
-
-export const closeDetail = (): void => setParams({ id: undefined });

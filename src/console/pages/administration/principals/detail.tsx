@@ -7,7 +7,6 @@ import { words } from '../../../ui/format.ts';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
-import { closeDetail } from '../parts/opened.ts';
 import { IssueToken } from '../tokens/issue-dialog.tsx';
 import { ChangePrincipal, ResetPassword, SwitchPrincipal } from './change-dialogs.tsx';
 
@@ -28,7 +27,6 @@ export function PrincipalDetail({ principal }: { principal: ListItem<'listPrinci
           {isMe && <span class="quiet"> (you)</span>}
         </>
       }
-      onClose={closeDetail}
       actions={
         may('updatePrincipal') && (
           <>

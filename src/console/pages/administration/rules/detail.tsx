@@ -7,10 +7,9 @@ import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { number } from '../../../ui/format.ts';
 import { Severity } from '../../../ui/severity.tsx';
-import { Detail, Facts, Section } from '../../../ui/split.tsx';
+import { closeDetail, Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
-import { closeDetail } from '../parts/opened.ts';
 import { RuleDialog } from './rule-dialog.tsx';
 import { copyOf, logsourceText, origins, stateOf } from './rule-words.ts';
 import { Source } from './source.tsx';
@@ -27,7 +26,6 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
   return (
     <Detail
       title={<bdi>{title}</bdi>}
-      onClose={closeDetail}
       actions={
         <>
           {may('updateRule') && <Button onClick={() => setAsked('switch')}>{enabled ? 'Disable' : 'Enable'}</Button>}

@@ -7,14 +7,13 @@ import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { counted } from '../../../ui/format.ts';
-import { Detail, Facts, Section } from '../../../ui/split.tsx';
+import { closeDetail, Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import { type Column, column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
-import { closeDetail } from '../parts/opened.ts';
 import { listedParts, matcherText, partNames } from './matcher.ts';
 import { SilenceForm } from './silence-form.tsx';
 import './silences.css';
@@ -52,7 +51,6 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
   return (
     <Detail
       title={state === 'active' ? 'Silence' : 'Silence, expired'}
-      onClose={closeDetail}
       actions={
         <>
           {may('updateSilence') && (

@@ -15,7 +15,6 @@ import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
-import { closeDetail } from '../parts/opened.ts';
 import { stateOfToken } from './expiry.ts';
 import { IssueToken } from './issue-dialog.tsx';
 
@@ -64,7 +63,6 @@ function TokenDetail({ token: { id, attributes } }: { token: TokenRow }) {
   return (
     <Detail
       title={name === undefined ? 'Session' : <bdi>{name}</bdi>}
-      onClose={closeDetail}
       actions={
         state === 'active' &&
         may('revokeToken') && (
