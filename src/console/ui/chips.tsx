@@ -111,7 +111,7 @@ function SearchText({ label }: { label: string }) {
     <input
       ref={input}
       type="search"
-      class="input chips-search"
+      class="input input-search"
       placeholder={label}
       aria-label={label}
       maxLength={256}

@@ -1,5 +1,6 @@
-import { place, setParams } from '../../state/address.ts';
+import { place } from '../../state/address.ts';
 import { Page } from '../../ui/page.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
 import { shownTab, Tabs } from '../../ui/tabs.tsx';
 import { Manual } from './manual.tsx';
 import { ApiReference } from './operations.tsx';
@@ -14,7 +15,6 @@ const tabs = [
 export default function Docs() {
   const shown = shownTab('view', tabs);
   const query = place.value.params.get('q') ?? '';
-  const label = shown === 'api' ? 'Search operations' : 'Search manual';
   return (
     <Page
       title="Docs"
@@ -22,16 +22,7 @@ export default function Docs() {
       bar={
         <>
           <Tabs label="Documentation" tabs={tabs} others={{ q: undefined, page: undefined, schema: undefined }} />
-          <input
-            type="search"
-            class="input docs-search"
-            aria-label={label}
-            placeholder={label}
-            value={query}
-            onInput={(event) =>
-              setParams({ q: event.currentTarget.value || undefined, schema: undefined }, { replace: true })
-            }
-          />
+          <SearchField label={shown === 'api' ? 'Search operations' : 'Search manual'} also={{ schema: undefined }} />
         </>
       }
     >

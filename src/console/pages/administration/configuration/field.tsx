@@ -1,4 +1,5 @@
 import { Choice } from '../../../ui/button.tsx';
+import { Checkboxes } from '../../../ui/checkboxes.tsx';
 import { Field, TextArea, TextField } from '../../../ui/field.tsx';
 import { type Input, inWords, rangeOf, readDraft, type SettingSchema } from './settings.ts';
 
@@ -35,7 +36,15 @@ export function SettingField({
         </div>
       );
     case 'choices':
-      return <Several name={name} values={schema.items?.enum ?? []} draft={draft} error={error} onDraft={onDraft} />;
+      return (
+        <Checkboxes
+          legend={name}
+          values={schema.items?.enum ?? []}
+          value={draft.split('\n')}
+          error={error}
+          onValue={(chosen) => onDraft(chosen.join('\n'))}
+        />
+      );
     case 'choice':
       return (
         <Field label="Value" error={error}>
@@ -89,39 +98,4 @@ function hintOf(name: string, schema: SettingSchema, input: Input, draft: string
   const words = 'value' in read ? inWords(name, read.value) : undefined;
   const range = rangeOf(name, schema);
   return words === undefined ? range : `Equals ${words}; ${range ?? ''}`;
-}
-
-function Several({
-  name,
-  values,
-  draft,
-  error,
-  onDraft,
-}: {
-  name: string;
-  values: readonly string[];
-  draft: string;
-  error: string | undefined;
-  onDraft: (draft: string) => void;
-}) {
-  const chosen = draft.split('\n').filter(Boolean);
-  return (
-    <fieldset class="admin-choices">
-      <legend>{name}</legend>
-      {values.map((value) => (
-        <label key={value}>
-          <input
-            type="checkbox"
-            checked={chosen.includes(value)}
-            onChange={(event) => {
-              const { checked } = event.currentTarget;
-              onDraft(values.filter((one) => (one === value ? checked : chosen.includes(one))).join('\n'));
-            }}
-          />
-          <span>{value}</span>
-        </label>
-      ))}
-      {error !== undefined && <p class="field-error">{error}</p>}
-    </fieldset>
-  );
 }

@@ -2,6 +2,7 @@ import { place, setParams } from '../../../state/address.ts';
 import { useAnswer } from '../../../state/answers.ts';
 import { Button, Choice } from '../../../ui/button.tsx';
 import { counted, number } from '../../../ui/format.ts';
+import { SearchField } from '../../../ui/search-field.tsx';
 import { Split } from '../../../ui/split.tsx';
 import { Answered, Empty } from '../../../ui/states.tsx';
 import { type Column, column, Table } from '../../../ui/table.tsx';
@@ -61,14 +62,7 @@ function Settings({
     <Split detail={open && <SettingDetail key={`${open.name} ${JSON.stringify(open.pending)}`} setting={open} />}>
       <div class="admin-tools">
         <div class="row">
-          <input
-            type="search"
-            class="input chips-search"
-            aria-label="Search settings"
-            placeholder="Search settings"
-            value={text}
-            onInput={(event) => setParams({ q: event.currentTarget.value || undefined }, { replace: true })}
-          />
+          <SearchField label="Search settings" />
           <Choice
             label="Filter settings"
             options={(Object.keys(choices) as Which[]).map((value) => ({

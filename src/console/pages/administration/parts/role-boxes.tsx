@@ -1,5 +1,5 @@
 import { type Role, roles } from '../../../../contract/vocabulary.ts';
-import { FormError } from '../../../ui/form.tsx';
+import { Checkboxes } from '../../../ui/checkboxes.tsx';
 
 /** Descriptions of the roles under the default policy. */
 const meanings: Readonly<Record<Role, string>> = {
@@ -11,11 +11,8 @@ const meanings: Readonly<Record<Role, string>> = {
 };
 
 export function RoleBoxes({
-  legend,
   offered = roles,
-  value,
-  error,
-  onValue,
+  ...field
 }: {
   legend: string;
   offered?: readonly Role[];
@@ -24,23 +21,14 @@ export function RoleBoxes({
   onValue: (value: readonly Role[]) => void;
 }) {
   return (
-    <fieldset class="admin-choices">
-      <legend>{legend}</legend>
-      {offered.map((role) => (
-        <label key={role}>
-          <input
-            type="checkbox"
-            checked={value.includes(role)}
-            onChange={(event) =>
-              onValue(roles.filter((one) => (one === role ? event.currentTarget.checked : value.includes(one))))
-            }
-          />
-          <span>
-            {role} <span class="quiet">{meanings[role]}</span>
-          </span>
-        </label>
-      ))}
-      <FormError>{error}</FormError>
-    </fieldset>
+    <Checkboxes
+      values={offered}
+      labelOf={(role) => (
+        <>
+          {role} <span class="quiet">{meanings[role]}</span>
+        </>
+      )}
+      {...field}
+    />
   );
 }

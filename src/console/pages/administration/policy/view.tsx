@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Policy } from '../../../../contract/resources/policy.ts';
-import { place, setParams } from '../../../state/address.ts';
+import { place } from '../../../state/address.ts';
 import { change, ifVersion, useAnswer } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
 import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { Button, Choice } from '../../../ui/button.tsx';
 import { counted, number } from '../../../ui/format.ts';
+import { SearchField } from '../../../ui/search-field.tsx';
 import { Answered } from '../../../ui/states.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { differences, type Rules, readRules, rebased, textOf } from './draft.ts';
@@ -42,14 +43,7 @@ function Shown({ policy }: { policy: Policy }) {
     <>
       <div class="admin-tools">
         <div class="row">
-          <input
-            type="search"
-            class="input chips-search"
-            aria-label="Search operations"
-            placeholder="Search operations"
-            value={search}
-            onInput={(event) => setParams({ q: event.currentTarget.value || undefined }, { replace: true })}
-          />
+          <SearchField label="Search operations" />
           {isEditing && (
             <Choice
               label="Editor"

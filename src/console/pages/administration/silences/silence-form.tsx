@@ -5,6 +5,7 @@ import { setParams } from '../../../state/address.ts';
 import { change, ifVersion } from '../../../state/answers.ts';
 import { now } from '../../../state/clock.ts';
 import { ActionDialog } from '../../../ui/action-dialog.tsx';
+import { Checkboxes } from '../../../ui/checkboxes.tsx';
 import { SelectField, TextArea } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form.tsx';
 import { exact, title } from '../../../ui/format.ts';
@@ -77,27 +78,12 @@ export function SilenceForm({ silence, onClose }: { silence?: ListItem<'listSile
             onValue={(value) => setDraft({ ...draft, lists: { ...draft.lists, [part]: value } })}
           />
         ))}
-        <fieldset class="admin-choices">
-          <legend>Rule source</legend>
-          {ruleSources.map((source) => (
-            <label key={source}>
-              <input
-                type="checkbox"
-                checked={draft.rule_source.includes(source)}
-                onChange={(event) => {
-                  const { checked } = event.currentTarget;
-                  setDraft({
-                    ...draft,
-                    rule_source: ruleSources.filter((one) =>
-                      one === source ? checked : draft.rule_source.includes(one),
-                    ),
-                  });
-                }}
-              />
-              {source}
-            </label>
-          ))}
-        </fieldset>
+        <Checkboxes
+          legend="Rule source"
+          values={ruleSources}
+          value={draft.rule_source}
+          onValue={(rule_source) => setDraft({ ...draft, rule_source })}
+        />
       </div>
       <div class="field-columns">
         <SelectField
