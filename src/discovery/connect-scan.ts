@@ -2,12 +2,12 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TokenBuckets, toleranceMs } from '../admission/token-buckets.ts';
 import { limits } from '../limits.ts';
+import { addressesOf } from '../net/scan-targets.ts';
 import { type BannerTimes, bannerTimes, type Offered, offeredBy } from './banner.ts';
 import { type Connected, Connections } from './connection.ts';
 import { ReverseNames } from './reverse-names.ts';
 import type { ScanResults } from './scan-results.ts';
 import type { FoundService, ScanJob } from './scanner.ts';
-import { addressesOf } from './targets.ts';
 
 /** Maximum delay in milliseconds that later probes may catch up, because timers fire a few milliseconds late. */
 const slackMs = 20;

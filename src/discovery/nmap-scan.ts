@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import { limits } from '../limits.ts';
+import { printPorts } from '../net/scan-ports.ts';
+import { addressesOf } from '../net/scan-targets.ts';
 import { NmapReport } from './nmap-report.ts';
-import { printPorts } from './ports.ts';
 import { safeText } from './safe-text.ts';
 import type { ScanResults } from './scan-results.ts';
 import type { ScanJob } from './scanner.ts';
-import { addressesOf } from './targets.ts';
 
 /** Maximum bytes of nmap's standard error that are kept for the error message of a failed scan. */
 const maxErrorBytes = 4096;

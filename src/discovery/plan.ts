@@ -1,9 +1,9 @@
 import type { Scan } from '../contract/resources/scan.ts';
 import { invalidField } from '../errors.ts';
 import { type LimitName, limits } from '../limits.ts';
-import { parsePorts } from './ports.ts';
+import { parsePorts } from '../net/scan-ports.ts';
+import { countHosts, parseTargets } from '../net/scan-targets.ts';
 import type { ScanJob } from './scanner.ts';
-import { countHosts, parseTargets } from './targets.ts';
 
 /** Limits that the operator sets for scans. */
 export interface ScanOptions {

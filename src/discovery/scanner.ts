@@ -1,9 +1,9 @@
 import type { Scan } from '../contract/resources/scan.ts';
 import type { LimitName } from '../limits.ts';
+import type { Span } from '../net/scan-targets.ts';
 import { methods } from '../rpc/methods.ts';
 import type { ScannedHost, ScannedService } from '../store/store.ts';
 import type { Certificate } from './certificate.ts';
-import type { Span } from './targets.ts';
 
 /** A scan to run, with validated and merged targets. */
 export interface ScanJob {

@@ -19,8 +19,8 @@ export const layers: Readonly<Record<string, Layer>> = {
   duration: { may: [] },
   /** the interface: resources, routes, channels, vocabulary */
   contract: { may: ['errors', 'limits', 'uuid'] },
-  /** addresses, networks, names of hosts and domains */
-  net: { may: ['errors', 'contract'] },
+  /** addresses, networks, targets and ports of scans, names of hosts and domains */
+  net: { may: ['errors', 'limits', 'contract'] },
   /** limits of requests, connections and logins */
   admission: { may: ['errors', 'limits', 'net'] },
   /** reading, writing and checking files and folders; serial queues */

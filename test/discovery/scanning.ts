@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { openScanner, type ScannerOptions } from '../../src/discovery/open-scanner.ts';
 import type { FoundHost, ScanCounts, ScanEnd, ScanJob, Scanner } from '../../src/discovery/scanner.ts';
-import { parseTargets } from '../../src/discovery/targets.ts';
+import { parseTargets } from '../../src/net/scan-targets.ts';
 
 const loopback = ['127.0.0.0/8', '::1/128'];
 

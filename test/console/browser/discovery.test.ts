@@ -87,7 +87,7 @@ test('the console rejects a forbidden target with the reason, and keeps the inpu
   expect(await form.getByLabel('Maximum probes per second').inputValue()).toBe('50');
   expect(await violations(page)).toEqual([]);
   await form.getByLabel('Ports').fill('80-22');
-  await form.getByText('the lower port must come first').waitFor();
+  await form.getByText('contains 80-22; expected the lower port first').waitFor();
   expect(await form.getByRole('button', { name: 'Start scan' }).isDisabled()).toBe(true);
   await page.keyboard.press('Escape');
   await form.waitFor({ state: 'detached' });

@@ -1,44 +1,10 @@
-import { formats } from '../../../contract/formats.ts';
 import type { ScanInput } from '../../../contract/resources/scan.ts';
 import { ServiceError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
-import { addressRanges } from '../../../net/ip.ts';
+import { parsePorts } from '../../../net/scan-ports.ts';
+import { countHosts, parseTargets } from '../../../net/scan-targets.ts';
 
 /** Previews a scan from its form. All functions here are pure. */
-
-/** Addresses from `first` to `last`, both included; an IPv4 address is represented as its IPv4-mapped address. */
-interface Span {
-  readonly first: bigint;
-  readonly last: bigint;
-}
-
-/**
- * Counts the addresses that a scan would visit, as the service counts them: each address once, without the network and
- * broadcast addresses of IPv4 blocks (except in a /31, RFC 3021). Invalid targets count as 0.
- */
-export function countHosts(targets: readonly string[]): number {
-  const spans = targets.flatMap(spansOf).sort((a, b) => (a.first < b.first ? -1 : 1));
-  let count = 0n;
-  let end = -1n;
-  for (const { first, last } of spans) {
-    const from = first > end ? first : end + 1n;
-    if (last < from) continue;
-    count += last - from + 1n;
-    end = last;
-  }
-  return count > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(count);
-}
-
-function spansOf(text: string): Span[] {
-  if (!formats.network.test(text)) return [];
-  const isDotted = !text.includes(':');
-  return (addressRanges(text) ?? []).map((range) => {
-    const [first, last] = [numberOf(range.first), numberOf(range.last)];
-    return isDotted && last - first > 1n ? { first: first + 1n, last: last - 1n } : { first, last };
-  });
-}
-
-const numberOf = (address: Uint8Array): bigint => address.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 
 /** The form of a scan; all values are texts. */
 export interface ScanForm {
@@ -50,7 +16,6 @@ export interface ScanForm {
 
 /** The defaults of the API. */
 export const defaults: ScanForm = { targets: '', ports: 'top100', rate: '500', engine: 'connect' };
-const top100 = 100;
 
 export const targetsOf = (text: string): string[] => [
   ...new Set(text.split(/[\s,]+/).filter((target) => target !== '')),
@@ -62,8 +27,6 @@ type Faults = Readonly<Partial<Record<ScanField, string>>>;
 export interface Plan {
   readonly hosts: number;
   readonly ports: number;
-  /** Whether the count is exact: false if `top100` may overlap with the other ports. */
-  readonly isExact: boolean;
   readonly probes: number;
   /** Estimated duration if only the rate limits the scan. */
   readonly leastMs: number;
@@ -71,51 +34,37 @@ export interface Plan {
   readonly mostMs: number;
 }
 
+/** The console does not know the networks that the service allows. */
+const allNetworks = ['0.0.0.0/0', '::/0'];
+
 /** Estimates a scan and checks the form; `plan` is undefined without valid targets, ports and rate. */
 export function planOf(form: ScanForm): { readonly plan?: Plan; readonly faults: Faults } {
-  const targets = targetsOf(form.targets);
-  const ports = portsOf(form.ports);
+  const input = inputOf(form);
+  const { targets } = input;
   const rate = Number(form.rate);
   const faults: { -readonly [K in ScanField]?: string } = {};
-  const bad = targets.find((target) => !formats.network.test(target));
-  if (bad !== undefined) faults.targets = `${bad} ${formats.network.reason}`;
-  else if (targets.length > limits.maxScanTargets)
-    faults.targets = `at most ${limits.maxScanTargets} targets allowed (got ${targets.length})`;
-  if ('fault' in ports) faults.ports = ports.fault;
+  const checked = (field: ScanField, count: () => number): number => {
+    try {
+      return count();
+    } catch (error) {
+      faults[field] = refusalOf(error, input).text;
+      return 0;
+    }
+  };
+  const isTooMany = targets.length > limits.maxScanTargets;
+  if (isTooMany) faults.targets = `at most ${limits.maxScanTargets} targets allowed (got ${targets.length})`;
+  const hosts = isTooMany ? 0 : checked('targets', () => countHosts(parseTargets(targets, allNetworks)));
+  const ports = checked('ports', () => parsePorts(form.ports).length);
   if (!Number.isInteger(rate) || rate < 1 || rate > limits.maxScanRate)
     faults.rate = `must be a whole number from 1 to ${limits.maxScanRate}`;
-  const hosts = countHosts(targets);
-  if (hosts > limits.maxScanHosts) faults.targets ??= `at most ${limits.maxScanHosts} addresses allowed per scan`;
-  if ('fault' in ports || hosts === 0 || faults.rate !== undefined) return { faults };
-  const probes = hosts * ports.count;
-  if (probes > limits.maxScanProbes && faults.targets === undefined)
-    faults.ports = `at most ${limits.maxScanProbes} probes allowed per scan`;
+  if (hosts === 0 || ports === 0 || faults.rate !== undefined) return { faults };
+  const probes = hosts * ports;
+  if (probes > limits.maxScanProbes) faults.ports = `at most ${limits.maxScanProbes} probes allowed per scan`;
   const leastMs = (probes / rate) * 1000;
   // If no port answers, each of the concurrent connections waits for the whole timeout.
   const slowest = (limits.maxScanConnections / limits.scanConnectTimeoutMs) * 1000;
   const mostMs = (probes / Math.min(rate, slowest)) * 1000 + limits.scanConnectTimeoutMs;
-  return { plan: { hosts, ports: ports.count, isExact: ports.isExact, probes, leastMs, mostMs }, faults };
-}
-
-type Ports = { readonly count: number; readonly isExact: boolean } | { readonly fault: string };
-
-function portsOf(text: string): Ports {
-  const named = new Set<number>();
-  let hasTop = false;
-  for (const part of text.split(',').map((one) => one.trim())) {
-    if (part === 'top100') {
-      hasTop = true;
-      continue;
-    }
-    const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part);
-    if (match === null) return { fault: part === '' ? 'contains an empty item' : `${part} is not a port or a range` };
-    const first = Number(match[1]);
-    const last = Number(match[2] ?? first);
-    if (first < 1 || last > 65_535) return { fault: `${part}: ports must be from 1 to 65535` };
-    if (first > last) return { fault: `${part}: the lower port must come first` };
-    for (let port = first; port <= last; port++) named.add(port);
-  }
-  return { count: named.size + (hasTop ? top100 : 0), isExact: !hasTop || named.size === 0 };
+  return { plan: { hosts, ports, probes, leastMs, mostMs }, faults };
 }
 
 /** Returns the scan in the request format of the API. */

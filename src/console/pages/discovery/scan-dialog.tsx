@@ -99,7 +99,11 @@ export function ScanDialog({
           />
         </div>
         <p class="scan-plan" role="status">
-          {plan === undefined ? <span class="quiet">Enter at least one target.</span> : <Planned plan={plan} />}
+          {plan !== undefined ? (
+            <Planned plan={plan} />
+          ) : (
+            form.targets.trim() === '' && <span class="quiet">Enter at least one target.</span>
+          )}
         </p>
         {refusal !== undefined && (
           <FormError>
@@ -113,14 +117,11 @@ export function ScanDialog({
 }
 
 function Planned({ plan }: { plan: Plan }) {
-  const { hosts, ports, isExact, probes, leastMs, mostMs } = plan;
+  const { hosts, ports, probes, leastMs, mostMs } = plan;
   return (
     <>
-      <strong>
-        {isExact ? '' : 'At most '}
-        {counted(probes, 'probe')}
-      </strong>
-      : {counted(ports, 'port')} on {hosts === 1 ? 'one address' : `each of ${number(hosts)} addresses`}. Takes about{' '}
+      <strong>{counted(probes, 'probe')}</strong>: {counted(ports, 'port')} on{' '}
+      {hosts === 1 ? 'one address' : `each of ${number(hosts)} addresses`}. Takes about{' '}
       {duration(Math.max(1000, leastMs))}
       {mostMs > 2 * leastMs && `, up to ${duration(mostMs)} if nothing answers`}.
     </>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parsePorts, printPorts } from '../../src/discovery/ports.ts';
 import { ServiceError } from '../../src/errors.ts';
+import { parsePorts, printPorts } from '../../src/net/scan-ports.ts';
 
 test('lists and ranges are parsed to distinct ports in order', () => {
   expect(parsePorts('22,80,8000-8003')).toEqual([22, 80, 8000, 8001, 8002, 8003]);

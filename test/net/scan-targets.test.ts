@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addressesOf, countHosts, parseTargets } from '../../src/discovery/targets.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
+import { addressesOf, countHosts, parseTargets } from '../../src/net/scan-targets.ts';
 
 const everywhere = ['0.0.0.0/0', '::/0'];
 const hosts = (targets: readonly string[], allowed: readonly string[] = everywhere) => [

@@ -1,6 +1,6 @@
 import { invalidField } from '../errors.ts';
 import { type LimitName, limits } from '../limits.ts';
-import { addressRanges, printAddress } from '../net/ip.ts';
+import { addressRanges, printAddress } from './ip.ts';
 
 /**
  * Addresses from `first` to `last`, inclusive, as 128-bit numbers. IPv4 addresses are in IPv4-mapped form, so
@@ -93,11 +93,11 @@ function hostsOf(span: Span): Span[] {
 }
 
 function numberOf(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  return bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 }
 
 function textOf(address: bigint): string {
-  return printAddress(Buffer.from(address.toString(16).padStart(32, '0'), 'hex'));
+  return printAddress(Uint8Array.from({ length: 16 }, (_, i) => Number((address >> BigInt(8 * (15 - i))) & 0xffn)));
 }
 
 function block(text: string): Span {
