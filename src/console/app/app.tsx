@@ -9,7 +9,7 @@ import { goLive, mayListen } from '../state/live.ts';
 import { may, me, refusedAt, signedIn, tokenEnds } from '../state/session.ts';
 import { Empty, Failure, Loading } from '../ui/states.tsx';
 import { Toasts } from '../ui/toasts.tsx';
-import { shownTime } from '../ui/value.tsx';
+import { shownTime } from '../ui/values.tsx';
 import { KeyHelp } from './key-help.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';

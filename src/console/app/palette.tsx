@@ -5,7 +5,7 @@ import { go, href } from '../state/address.ts';
 import { useAnswer } from '../state/answers.ts';
 import { may, me } from '../state/session.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { shownTime } from '../ui/value.tsx';
+import { shownTime } from '../ui/values.tsx';
 import './palette.css';
 
 interface Hit {

@@ -6,7 +6,7 @@ import { may, me, signedIn, signOut } from '../state/session.ts';
 import { zoneName } from '../ui/format.ts';
 import { Menu } from '../ui/menu.tsx';
 import { sayFailure } from '../ui/toasts.tsx';
-import { shownTime } from '../ui/value.tsx';
+import { shownTime } from '../ui/values.tsx';
 import './rail.css';
 
 const themes = { system: 'System', dark: 'Dark', light: 'Light' } as const;

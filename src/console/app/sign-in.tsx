@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { href } from '../state/address.ts';
 import { endedBecause, signIn } from '../state/session.ts';
 import { Button } from '../ui/button.tsx';
-import { TextField } from '../ui/field.tsx';
+import { TextField } from '../ui/form.tsx';
 import './sign-in.css';
 
 /** Sign-in form. After signing in, the app shows the page that was requested. */

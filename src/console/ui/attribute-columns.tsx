@@ -1,6 +1,6 @@
 import type { Column } from './columns.ts';
 import { number } from './format.ts';
-import { Time } from './time.tsx';
+import { Time } from './values.tsx';
 
 /** Columns of one attribute of resources, aligned to the end; rows can be sorted by the attribute. */
 

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Button } from './button.tsx';
 import { counted } from './format.ts';
 import type { Rows } from './table.tsx';
-import { Time } from './time.tsx';
+import { Time } from './values.tsx';
 import './list-line.css';
 
 /** The line above a list: the number of rows, and a button that loads new rows. */

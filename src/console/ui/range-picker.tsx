@@ -4,8 +4,7 @@ import { zone } from '../state/preferences.ts';
 import { shownRange, shownWindow } from '../state/range.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
-import { TextField } from './field.tsx';
-import { Form } from './form.tsx';
+import { Form, TextField } from './form.tsx';
 import { edges, zoneName } from './format.ts';
 import { Menu } from './menu.tsx';
 

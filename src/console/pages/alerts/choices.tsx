@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import { Options } from '../../ui/options.tsx';
+import { Options } from '../../ui/form.tsx';
 
 /**
  * Radio buttons with digit keys, for dialogs used by keyboard. Enter submits the surrounding form.

@@ -1,8 +1,7 @@
 import { numberColumn, timeColumn } from '../../ui/attribute-columns.tsx';
 import { counted, title, words } from '../../ui/format.ts';
-import { Severity } from '../../ui/severity.tsx';
 import { type Column, column } from '../../ui/table.tsx';
-import { Address, Value } from '../../ui/value.tsx';
+import { Address, Severity, Value } from '../../ui/values.tsx';
 import { type Alert, type AlertRow, isOpen } from './question.ts';
 
 const shapes: Readonly<Record<Alert['status'], string>> = {

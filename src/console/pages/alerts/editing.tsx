@@ -3,12 +3,10 @@ import { priorities, type Severity as SeverityName, severities } from '../../../
 import { may, me } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Form, TextField } from '../../ui/form.tsx';
 import { title } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { Severity } from '../../ui/severity.tsx';
-import { Value } from '../../ui/value.tsx';
+import { Severity, Value } from '../../ui/values.tsx';
 import { changeAlert } from './change-alert.ts';
 import type { AlertRow } from './question.ts';
 

@@ -3,10 +3,9 @@ import { useState } from 'preact/hooks';
 import { href, type Params } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { Button } from '../../ui/button.tsx';
+import { Facts, Section } from '../../ui/detail.tsx';
 import { abbreviated, bytes, number, words } from '../../ui/format.ts';
-import { Facts, Section } from '../../ui/split.tsx';
-import { Time } from '../../ui/time.tsx';
-import { Address, Value } from '../../ui/value.tsx';
+import { Address, Time, Value } from '../../ui/values.tsx';
 import { type EvidenceFact, eventsOf, eventTable, evidenceFacts, type Part } from './evidence.ts';
 import type { Alert } from './question.ts';
 

@@ -5,12 +5,10 @@ import { place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { refreshed } from '../../state/moving-range.ts';
 import { rangeQuery, shownRange } from '../../state/range.ts';
-import { AssetName } from '../../ui/asset-name.tsx';
 import { counted, number, title, words } from '../../ui/format.ts';
-import { Severity } from '../../ui/severity.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, column, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { AssetName, Severity, Time } from '../../ui/values.tsx';
 import { AlertHistogram } from './histogram.tsx';
 import type { Filters } from './question.ts';
 

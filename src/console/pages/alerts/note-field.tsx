@@ -1,4 +1,4 @@
-import { TextArea } from '../../ui/field.tsx';
+import { TextArea } from '../../ui/form.tsx';
 
 const maxLength = 10_000;
 

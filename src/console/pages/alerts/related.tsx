@@ -1,10 +1,9 @@
 import { applied, href, type Params, place } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
+import { Section } from '../../ui/detail.tsx';
 import { number } from '../../ui/format.ts';
-import { Severity } from '../../ui/severity.tsx';
-import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Severity, Time } from '../../ui/values.tsx';
 import { Status } from './columns.tsx';
 import type { Alert, AlertRow } from './question.ts';
 

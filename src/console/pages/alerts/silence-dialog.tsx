@@ -4,14 +4,12 @@ import { limits } from '../../../limits.ts';
 import { change, useAnswer } from '../../state/answers.ts';
 import { now } from '../../state/clock.ts';
 import { me } from '../../state/session.ts';
-import { AssetName } from '../../ui/asset-name.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../ui/field.tsx';
-import { Form, FormButtons, FormError } from '../../ui/form.tsx';
+import { Form, FormButtons, FormError, Options, SelectField, TextField } from '../../ui/form.tsx';
 import { counted, instant, number, title } from '../../ui/format.ts';
-import { Options } from '../../ui/options.tsx';
 import { useSending } from '../../ui/sending.ts';
 import { say } from '../../ui/toasts.tsx';
+import { AssetName } from '../../ui/values.tsx';
 import { mayChange } from './may-change.ts';
 import { type AlertRow, isOpen } from './question.ts';
 import {

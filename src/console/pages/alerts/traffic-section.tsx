@@ -1,5 +1,5 @@
+import { Facts, Section } from '../../ui/detail.tsx';
 import { hexDump, withoutTricks } from '../../ui/plain-text.ts';
-import { Facts, Section } from '../../ui/split.tsx';
 import { title } from '../../ui/words.ts';
 import type { Alert } from './question.ts';
 

@@ -1,8 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form, FormButtons, FormError } from '../../ui/form.tsx';
+import { Form, FormButtons, FormError, TextField } from '../../ui/form.tsx';
 import type { DialogRequest, TriageDialogProps } from './asked.ts';
 import type { Change } from './changes.ts';
 import { Choices } from './choices.tsx';

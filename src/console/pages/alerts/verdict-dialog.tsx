@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import { verdicts } from '../../../contract/vocabulary.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextArea } from '../../ui/field.tsx';
-import { Form, FormButtons, FormError } from '../../ui/form.tsx';
+import { Form, FormButtons, FormError, TextArea } from '../../ui/form.tsx';
 import { title, words } from '../../ui/format.ts';
 import type { TriageDialogProps } from './asked.ts';
 import { Choices } from './choices.tsx';

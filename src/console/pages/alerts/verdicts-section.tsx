@@ -1,8 +1,8 @@
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { Section } from '../../ui/detail.tsx';
 import { words } from '../../ui/format.ts';
-import { Section } from '../../ui/split.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 import type { Alert } from './question.ts';
 
 /** The verdicts of the model, with its reasons, and of analysts. */

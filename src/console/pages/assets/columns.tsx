@@ -1,8 +1,7 @@
 import { timeColumn } from '../../ui/attribute-columns.tsx';
 import { number, title } from '../../ui/format.ts';
-import { Risk } from '../../ui/severity.tsx';
 import { type Column, column } from '../../ui/table.tsx';
-import { Address } from '../../ui/value.tsx';
+import { Address, Risk } from '../../ui/values.tsx';
 import type { Asset, AssetRow } from './question.ts';
 import './columns.css';
 

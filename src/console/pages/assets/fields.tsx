@@ -1,5 +1,5 @@
 import { assetKinds, assetStates, criticalities, maxLineLength, maxNotesLength } from '../../../contract/vocabulary.ts';
-import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
+import { SelectField, TextArea, TextField } from '../../ui/form.tsx';
 import { title } from '../../ui/format.ts';
 import type { AssetForm, FormFault, FormField } from './form.ts';
 import type { Asset } from './question.ts';

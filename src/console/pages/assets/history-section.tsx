@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
+import { HistoryList, Section } from '../../ui/detail.tsx';
 import { abbreviated } from '../../ui/format.ts';
-import { HistoryList } from '../../ui/history-list.tsx';
-import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import type { HistoryEntry } from './address-spans.ts';
 import { lineOf } from './history-text.ts';

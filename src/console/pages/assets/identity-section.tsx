@@ -1,9 +1,7 @@
 import { useAnswer } from '../../state/answers.ts';
+import { Facts, Section, SmallTable } from '../../ui/detail.tsx';
 import { number, title } from '../../ui/format.ts';
-import { SmallTable } from '../../ui/small-table.tsx';
-import { Facts, Section } from '../../ui/split.tsx';
-import { Time } from '../../ui/time.tsx';
-import { Address, Value } from '../../ui/value.tsx';
+import { Address, Time, Value } from '../../ui/values.tsx';
 import { addressSpans } from './address-spans.ts';
 import type { AssetRow } from './question.ts';
 import './identity-section.css';

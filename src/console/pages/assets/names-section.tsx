@@ -1,9 +1,9 @@
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
+import { Section } from '../../ui/detail.tsx';
 import { counted } from '../../ui/format.ts';
-import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
-import { Value } from '../../ui/value.tsx';
+import { Value } from '../../ui/values.tsx';
 import { CountedValues } from './counted-values.tsx';
 import type { AssetRow } from './question.ts';
 import { shownWindow, windowStart } from './window.tsx';

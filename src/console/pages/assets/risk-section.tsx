@@ -1,11 +1,9 @@
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
+import { Section, SmallTable } from '../../ui/detail.tsx';
 import { counted, decimal, number } from '../../ui/format.ts';
-import { Severity } from '../../ui/severity.tsx';
-import { SmallTable } from '../../ui/small-table.tsx';
-import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Severity, Time } from '../../ui/values.tsx';
 import type { AssetRow } from './question.ts';
 import { RiskOverTime } from './risk-over-time.tsx';
 import './risk-section.css';

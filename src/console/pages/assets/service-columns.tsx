@@ -1,8 +1,7 @@
-import { AssetName } from '../../ui/asset-name.tsx';
 import { numberColumn, timeColumn } from '../../ui/attribute-columns.tsx';
 import { title } from '../../ui/format.ts';
 import { type Column, column } from '../../ui/table.tsx';
-import { Address, Value } from '../../ui/value.tsx';
+import { Address, AssetName, Value } from '../../ui/values.tsx';
 import type { Service, ServiceRow } from './question.ts';
 import './columns.css';
 

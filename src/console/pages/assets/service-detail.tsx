@@ -1,16 +1,12 @@
 import { useMemo } from 'preact/hooks';
 import { go, href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { AbsentItem } from '../../ui/absent-item.tsx';
-import { AssetName } from '../../ui/asset-name.tsx';
 import { Chart } from '../../ui/chart.tsx';
+import { AbsentItem, Detail, Facts, Raw, Section } from '../../ui/detail.tsx';
 import { counted, duration, number } from '../../ui/format.ts';
 import { countBars, timesOf } from '../../ui/histogram-bars.ts';
-import { Raw } from '../../ui/raw.tsx';
-import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
-import { Address, Value } from '../../ui/value.tsx';
+import { Address, AssetName, Time, Value } from '../../ui/values.tsx';
 import { CountedValues } from './counted-values.tsx';
 import type { Service, ServiceRow } from './question.ts';
 import { ServiceState } from './service-columns.tsx';

@@ -1,10 +1,10 @@
 import { place } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { useKeys } from '../../state/keys.ts';
+import { Split } from '../../ui/detail.tsx';
 import { counted } from '../../ui/format.ts';
 import { inUrl } from '../../ui/in-url.ts';
 import { ListLine } from '../../ui/list-line.tsx';
-import { Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { WithoutFilters } from '../../ui/without-filters.tsx';

@@ -1,10 +1,9 @@
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
+import { Section, SmallTable } from '../../ui/detail.tsx';
 import { number } from '../../ui/format.ts';
-import { SmallTable } from '../../ui/small-table.tsx';
-import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 import type { AssetRow } from './question.ts';
 import { Port, ServiceState, Software } from './service-columns.tsx';
 

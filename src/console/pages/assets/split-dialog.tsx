@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../state/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Options } from '../../ui/options.tsx';
+import { Options } from '../../ui/form.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { quoted } from '../../ui/words.ts';
 import { asSeen, conflict } from './act.ts';

@@ -3,9 +3,9 @@ import { go, href, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
+import { Section } from '../../ui/detail.tsx';
 import { duration, number } from '../../ui/format.ts';
 import { countBars, timesOf } from '../../ui/histogram-bars.ts';
-import { Section } from '../../ui/split.tsx';
 import type { AssetRow } from './question.ts';
 import { shownWindow, windowStart } from './window.tsx';
 

@@ -1,7 +1,7 @@
 import { timeColumn } from '../../ui/attribute-columns.tsx';
 import { duration, number, title } from '../../ui/format.ts';
 import { type Column, column } from '../../ui/table.tsx';
-import { Value } from '../../ui/value.tsx';
+import { Value } from '../../ui/values.tsx';
 import type { Scan, ScanRow } from './scans.ts';
 
 const shapes: Readonly<Record<Scan['status'], string>> = {

@@ -2,7 +2,7 @@ import { href } from '../../state/address.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 import { Status } from './columns.tsx';
 import { ScanProgress, ScanResult } from './progress.tsx';
 import { cancelScan, isOver, type LiveScans, type ScanRow } from './scans.ts';

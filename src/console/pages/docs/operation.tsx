@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Section } from '../../ui/split.tsx';
+import { Section } from '../../ui/detail.tsx';
 import { type Content, kindOf, type Operation, type Parameter, type Placed } from './open-api.ts';
 import { Properties, Prose, SchemaName } from './schema.tsx';
 

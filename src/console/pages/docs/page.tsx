@@ -1,6 +1,6 @@
 import { place } from '../../state/address.ts';
+import { SearchField } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
-import { SearchField } from '../../ui/search-field.tsx';
 import { shownTab, Tabs } from '../../ui/tabs.tsx';
 import { Manual } from './manual.tsx';
 import { ApiReference } from './operations.tsx';

@@ -1,6 +1,6 @@
 import type { DnsEvent } from '../../../contract/resources/dns-event.ts';
 import type { NetworkEvent } from '../../../contract/resources/network-event.ts';
-import type { PivotKind } from '../../ui/value.tsx';
+import type { PivotKind } from '../../ui/values.tsx';
 
 /** The format of a value. */
 export type Writing =

@@ -13,8 +13,8 @@ import { keptPin } from '../../state/pin.ts';
 import { saveText } from '../../state/save.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { Section } from '../../ui/detail.tsx';
 import { counted } from '../../ui/format.ts';
-import { Section } from '../../ui/split.tsx';
 import { log } from '../transparency/log.ts';
 import { type TableName, tables } from './tables.ts';
 

@@ -1,11 +1,10 @@
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { may } from '../../state/session.ts';
+import { Section } from '../../ui/detail.tsx';
 import { abbreviated, bytes, number } from '../../ui/format.ts';
-import { Severity } from '../../ui/severity.tsx';
-import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Severity, Time } from '../../ui/values.tsx';
 import type { EventAttributes, EventRow, TableName } from './tables.ts';
 
 /** A link with the name of an asset, or its id if the name is unavailable. */

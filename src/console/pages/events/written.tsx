@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { bytes, duration, instant, number } from '../../ui/format.ts';
-import { Severity } from '../../ui/severity.tsx';
-import { Value } from '../../ui/value.tsx';
+import { Severity, Value } from '../../ui/values.tsx';
 import { type Attribute, attributes, filterOf } from './attributes.ts';
 import { type EventAttributes, type TableName, tables } from './tables.ts';
 

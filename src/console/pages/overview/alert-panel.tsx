@@ -2,8 +2,8 @@ import type { CallResult } from '../../../client/client.ts';
 import { alertStatuses, type Severity as SeverityName, severities } from '../../../contract/vocabulary.ts';
 import { href } from '../../state/address.ts';
 import { number, percent, title } from '../../ui/format.ts';
-import { Severity } from '../../ui/severity.tsx';
 import { Answered, type Asked } from '../../ui/states.tsx';
+import { Severity } from '../../ui/values.tsx';
 
 const worstFirst = [...severities].reverse();
 

@@ -2,7 +2,7 @@ import type { CallResult } from '../../../client/client.ts';
 import { Chart, type Series } from '../../ui/chart.tsx';
 import { bytes, compact, number, percent } from '../../ui/format.ts';
 import { Answered, type Asked } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 import { type Change, changeOf, type MetricText, metricTexts } from './metrics.ts';
 
 type Trends = CallResult<'getTrends'>['data']['attributes'];

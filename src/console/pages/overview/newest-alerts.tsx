@@ -1,9 +1,8 @@
 import { openAlertStatuses } from '../../../contract/vocabulary.ts';
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { Severity } from '../../ui/severity.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Severity, Time } from '../../ui/values.tsx';
 
 const shown = 8;
 

@@ -1,9 +1,8 @@
 import type { CallResult } from '../../../client/client.ts';
 import { href } from '../../state/address.ts';
 import { counted, decimal } from '../../ui/format.ts';
-import { Risk, Severity } from '../../ui/severity.tsx';
 import { Answered, type Asked, Empty } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Risk, Severity, Time } from '../../ui/values.tsx';
 
 const shownEntities = 6;
 const shownAlerts = 3;

@@ -2,7 +2,7 @@ import type { CallResult } from '../../../client/client.ts';
 import { href, type Params } from '../../state/address.ts';
 import { bytes, number } from '../../ui/format.ts';
 import { Answered, type Asked, Empty } from '../../ui/states.tsx';
-import { type PivotKind, Value } from '../../ui/value.tsx';
+import { type PivotKind, Value } from '../../ui/values.tsx';
 
 type Attributes = CallResult<'getDashboard'>['data']['attributes'];
 type Top = Attributes['top_talkers'];

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Status } from '../../../contract/resources/status.ts';
 import { number } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 
 const kinds = {
   rejected: 'records rejected',

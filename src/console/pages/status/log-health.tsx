@@ -6,9 +6,9 @@ import { change } from '../../state/answers.ts';
 import { may } from '../../state/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Facts, Section } from '../../ui/detail.tsx';
 import { counted, duration, number, title } from '../../ui/format.ts';
-import { Facts, Section } from '../../ui/split.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 
 /** Unresolved problems that need an operator. */
 export function Findings({ findings }: { findings: Status['ledger']['findings'] }) {

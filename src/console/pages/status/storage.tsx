@@ -1,7 +1,7 @@
 import type { Status } from '../../../contract/resources/status.ts';
+import { Facts, Section } from '../../ui/detail.tsx';
 import { bytes, counted, duration, number } from '../../ui/format.ts';
-import { Facts, Section } from '../../ui/split.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 import { Findings, isAboutStorage } from './log-health.tsx';
 
 /** The numbers of stored items, the size of the store, and retention. */

@@ -1,8 +1,7 @@
 import { openAlertStatuses } from '../../../contract/vocabulary.ts';
 import { href } from '../../state/address.ts';
 import { number } from '../../ui/format.ts';
-import { Severity } from '../../ui/severity.tsx';
-import { shownTime } from '../../ui/value.tsx';
+import { Severity, shownTime } from '../../ui/values.tsx';
 import { type Alerted, minMarkedSeverity } from './alerted.ts';
 import type { Edge } from './arrange.ts';
 

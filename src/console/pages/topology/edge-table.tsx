@@ -3,7 +3,7 @@ import type { Topology } from '../../../contract/resources/topology.ts';
 import { bytes, number } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, column, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 import { type AlertedEdges, alertRank } from './alerted.ts';
 import { AlertedMark } from './alerted-mark.tsx';
 import { type Edge, edgeId } from './arrange.ts';

@@ -1,11 +1,9 @@
 import type { Topology } from '../../../contract/resources/topology.ts';
 import { href, setParams } from '../../state/address.ts';
 import { Button } from '../../ui/button.tsx';
+import { Detail, Facts, Section } from '../../ui/detail.tsx';
 import { bytes, counted, number, title } from '../../ui/format.ts';
-import { Risk } from '../../ui/severity.tsx';
-import { Detail, Facts, Section } from '../../ui/split.tsx';
-import { Time } from '../../ui/time.tsx';
-import { Address, shownTime } from '../../ui/value.tsx';
+import { Address, Risk, shownTime, Time } from '../../ui/values.tsx';
 import { type Alerted, type AlertedEdges, alertRank } from './alerted.ts';
 import { AlertedMark } from './alerted-mark.tsx';
 import { type Box, type Edge, edgeId, elsewhere, type Node } from './arrange.ts';

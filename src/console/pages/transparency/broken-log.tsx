@@ -4,7 +4,7 @@ import { checkLog, keptEvidence, type PinState, pinState, putEvidenceAway } from
 import { saveText } from '../../state/save.ts';
 import { Button } from '../../ui/button.tsx';
 import { counted } from '../../ui/format.ts';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 import { FaultText } from './check.tsx';
 import './broken-log.css';
 

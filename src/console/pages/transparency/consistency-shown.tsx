@@ -5,7 +5,7 @@ import { bytesToHex } from '../../../tlog/hex.ts';
 import { equalHashes, type Hash as HashBytes } from '../../../tlog/tree.ts';
 import { useKeys } from '../../state/keys.ts';
 import { counted, number } from '../../ui/format.ts';
-import { Hash } from '../../ui/hash.tsx';
+import { Hash } from '../../ui/values.tsx';
 import { Check, FaultText, Tick } from './check.tsx';
 import { ConsistencyPicture } from './consistency-picture.tsx';
 import type { Comparison, SizedHead } from './heads-to-compare.ts';

@@ -2,8 +2,8 @@ import { AuditFault } from '../../../client/verifier.ts';
 import { readEntry } from '../../../client/verify.ts';
 import { href } from '../../state/address.ts';
 import { me } from '../../state/session.ts';
-import { Facts } from '../../ui/split.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Facts } from '../../ui/detail.tsx';
+import { Time } from '../../ui/values.tsx';
 import { FaultText } from './check.tsx';
 import { entryOf } from './entry-fields.ts';
 

@@ -1,9 +1,9 @@
 import { bytesToHex } from '../../../tlog/hex.ts';
 import { now } from '../../state/clock.ts';
 import type { PinState } from '../../state/pin.ts';
+import { Facts } from '../../ui/detail.tsx';
 import { number, relative } from '../../ui/format.ts';
-import { Hash } from '../../ui/hash.tsx';
-import { Facts } from '../../ui/split.tsx';
+import { Hash } from '../../ui/values.tsx';
 import { bannerText } from './banner-text.ts';
 import { Tick } from './check.tsx';
 import { GrowthChart } from './growth-chart.tsx';

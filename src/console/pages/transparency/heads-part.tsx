@@ -1,13 +1,12 @@
 import { AuditFault, type KeySet } from '../../../client/verifier.ts';
 import { href, place } from '../../state/address.ts';
 import { pinHistory } from '../../state/pin.ts';
+import { Detail, Facts, Section, Split } from '../../ui/detail.tsx';
 import { counted, number } from '../../ui/format.ts';
-import { Hash } from '../../ui/hash.tsx';
 import { inUrl } from '../../ui/in-url.ts';
-import { Detail, Facts, Section, Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Counted, column, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Hash, Time } from '../../ui/values.tsx';
 import { FaultText } from './check.tsx';
 import { Moment } from './moment.tsx';
 import { useNewestFirst } from './newest-first.ts';

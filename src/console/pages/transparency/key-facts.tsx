@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/preact-query';
 import { fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
 import { href } from '../../state/address.ts';
+import { Facts } from '../../ui/detail.tsx';
 import { counted, number } from '../../ui/format.ts';
-import { Hash } from '../../ui/hash.tsx';
-import { Facts } from '../../ui/split.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Hash, Time } from '../../ui/values.tsx';
 import { pageOf } from './newest-first.ts';
 import { placeOfKey } from './rotations.ts';
 

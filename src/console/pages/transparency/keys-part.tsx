@@ -1,12 +1,11 @@
 import { AuditFault, fetchAllKeys, fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
 import { place, setParams } from '../../state/address.ts';
 import { pinState } from '../../state/pin.ts';
+import { Detail, Section, Split } from '../../ui/detail.tsx';
 import { counted } from '../../ui/format.ts';
-import { Hash } from '../../ui/hash.tsx';
-import { Detail, Section, Split } from '../../ui/split.tsx';
 import { Empty, Loading } from '../../ui/states.tsx';
 import { type Column, column, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Hash, Time } from '../../ui/values.tsx';
 import { FaultText } from './check.tsx';
 import { KeyFacts, rangeOf } from './key-facts.tsx';
 import { log, useChecked } from './log.ts';

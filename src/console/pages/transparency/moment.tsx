@@ -1,4 +1,4 @@
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 
 /** Shows a tree head's timestamp as date and time to the millisecond, and as exact nanoseconds since 1970. */
 export function Moment({ ns }: { ns: bigint }) {

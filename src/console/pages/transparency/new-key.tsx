@@ -5,8 +5,8 @@ import { saveText } from '../../state/save.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { counted } from '../../ui/format.ts';
-import { Hash } from '../../ui/hash.tsx';
 import { say, sayFailure } from '../../ui/toasts.tsx';
+import { Hash } from '../../ui/values.tsx';
 import { pinFileName } from './pin-panel.tsx';
 import './new-key.css';
 

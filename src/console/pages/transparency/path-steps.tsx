@@ -1,6 +1,6 @@
 import type { Hash as HashBytes } from '../../../tlog/tree.ts';
 import { number } from '../../ui/format.ts';
-import { Hash } from '../../ui/hash.tsx';
+import { Hash } from '../../ui/values.tsx';
 import { Tick } from './check.tsx';
 import type { Judged } from './judged.ts';
 import { countedLeaves, spokenLeaves } from './tree-parts.tsx';

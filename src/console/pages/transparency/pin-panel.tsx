@@ -5,12 +5,11 @@ import { checkLog, importPin, keptPin, pinHistory, pinState, replacePin } from '
 import { saveText } from '../../state/save.ts';
 import { Button } from '../../ui/button.tsx';
 import { Command } from '../../ui/command.tsx';
+import { Facts } from '../../ui/detail.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { number } from '../../ui/format.ts';
-import { Hash } from '../../ui/hash.tsx';
-import { Facts } from '../../ui/split.tsx';
-import { Time } from '../../ui/time.tsx';
 import { say, sayFailure } from '../../ui/toasts.tsx';
+import { Hash, Time } from '../../ui/values.tsx';
 import { FaultText } from './check.tsx';
 import { Moment } from './moment.tsx';
 import './pin-panel.css';

@@ -5,7 +5,7 @@ import { bytesToHex } from '../../../tlog/hex.ts';
 import { useKeys } from '../../state/keys.ts';
 import { Button } from '../../ui/button.tsx';
 import { counted, number } from '../../ui/format.ts';
-import { Hash } from '../../ui/hash.tsx';
+import { Hash } from '../../ui/values.tsx';
 import { Check, type CheckState, FaultText } from './check.tsx';
 import { EntryBytes } from './entry-bytes.tsx';
 import { EntryFacts } from './entry-facts.tsx';

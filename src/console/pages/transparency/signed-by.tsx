@@ -1,5 +1,5 @@
 import { AuditFault, type KeySet, type LogKey } from '../../../client/verifier.ts';
-import { Section } from '../../ui/split.tsx';
+import { Section } from '../../ui/detail.tsx';
 import { FaultText, Tick } from './check.tsx';
 import { KeyFacts } from './key-facts.tsx';
 

@@ -5,7 +5,7 @@ import { type WitnessFailure, witnessFailures } from '../../../contract/witness-
 import { signedIn } from '../../state/session.ts';
 import { Command } from '../../ui/command.tsx';
 import { counted, number, title } from '../../ui/format.ts';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/values.tsx';
 import { Check, type CheckState, FaultText } from './check.tsx';
 import { type Cosigned, cosignedBy, otherSigners } from './cosigned.ts';
 import './witnesses.css';

@@ -6,14 +6,13 @@ import { rangeQuery } from '../../../state/range.ts';
 import { useSaving } from '../../../state/saving.ts';
 import { api } from '../../../state/session.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Detail, Facts, Section } from '../../../ui/detail.tsx';
 import { counted, number } from '../../../ui/format.ts';
 import { SaveProgress } from '../../../ui/save-progress.tsx';
-import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import { type Column, column } from '../../../ui/table.tsx';
-import { Time } from '../../../ui/time.tsx';
 import { say, sayFailure } from '../../../ui/toasts.tsx';
-import { Value } from '../../../ui/value.tsx';
+import { Time, Value } from '../../../ui/values.tsx';
 import { ListView } from '../parts/list-view.tsx';
 
 type AuditRow = ListItem<'listAuditRecords'>;

@@ -1,6 +1,5 @@
 import { Choice } from '../../../ui/button.tsx';
-import { Checkboxes } from '../../../ui/checkboxes.tsx';
-import { Field, TextArea, TextField } from '../../../ui/field.tsx';
+import { Checkboxes, Field, TextArea, TextField } from '../../../ui/form.tsx';
 import { type Input, inWords, rangeOf, readDraft, type SettingSchema } from './settings.ts';
 
 /** Input for the value of a setting. `draft` is the value as text; see `draftOf`. */

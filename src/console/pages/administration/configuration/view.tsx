@@ -1,9 +1,9 @@
 import { place, setParams } from '../../../state/address.ts';
 import { useAnswer } from '../../../state/answers.ts';
 import { Button, Choice } from '../../../ui/button.tsx';
+import { Split } from '../../../ui/detail.tsx';
+import { SearchField } from '../../../ui/form.tsx';
 import { counted, number } from '../../../ui/format.ts';
-import { SearchField } from '../../../ui/search-field.tsx';
-import { Split } from '../../../ui/split.tsx';
 import { Answered, Empty } from '../../../ui/states.tsx';
 import { type Column, column, Table } from '../../../ui/table.tsx';
 import { SettingDetail } from './detail.tsx';

@@ -1,4 +1,4 @@
-import { Field, TextArea } from '../../../ui/field.tsx';
+import { Field, TextArea } from '../../../ui/form.tsx';
 import { sayFailure } from '../../../ui/toasts.tsx';
 import { lookedAt } from './content.ts';
 

@@ -4,8 +4,7 @@ import { useList } from '../../../state/answers.ts';
 import { Button, Choice } from '../../../ui/button.tsx';
 import { number } from '../../../ui/format.ts';
 import { Failure, Loading } from '../../../ui/states.tsx';
-import { Time } from '../../../ui/time.tsx';
-import { Value } from '../../../ui/value.tsx';
+import { Time, Value } from '../../../ui/values.tsx';
 
 type Kind = (typeof indicatorKinds)[number];
 

@@ -3,7 +3,7 @@ import { type Severity, severities } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change, ifVersion } from '../../../state/answers.ts';
 import { ActionDialog } from '../../../ui/action-dialog.tsx';
-import { SelectField, TextArea, TextField } from '../../../ui/field.tsx';
+import { SelectField, TextArea, TextField } from '../../../ui/form.tsx';
 import { counted, number, title } from '../../../ui/format.ts';
 import { useForm } from '../../../ui/sending.ts';
 import { say } from '../../../ui/toasts.tsx';

@@ -3,7 +3,7 @@ import { rotatedPurposes } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { ActionDialog } from '../../../ui/action-dialog.tsx';
-import { SelectField, TextArea } from '../../../ui/field.tsx';
+import { SelectField, TextArea } from '../../../ui/form.tsx';
 import { useForm } from '../../../ui/sending.ts';
 import { purposes, revocationOf } from './purposes.ts';
 

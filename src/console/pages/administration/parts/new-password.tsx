@@ -1,4 +1,4 @@
-import { TextField } from '../../../ui/field.tsx';
+import { TextField } from '../../../ui/form.tsx';
 
 /** The service's rules for passwords (NIST SP 800-63B): length instead of complexity. */
 export const passwordHint = 'At least 8 characters; several words are better. Must not be the username.';

@@ -1,5 +1,5 @@
 import { type Role, roles } from '../../../../contract/vocabulary.ts';
-import { Checkboxes } from '../../../ui/checkboxes.tsx';
+import { Checkboxes } from '../../../ui/form.tsx';
 
 /** Descriptions of the roles under the default policy. */
 const meanings: Readonly<Record<Role, string>> = {

@@ -5,10 +5,10 @@ import { change, ifVersion, useAnswer } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
 import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { Button, Choice } from '../../../ui/button.tsx';
+import { SearchField } from '../../../ui/form.tsx';
 import { counted, number } from '../../../ui/format.ts';
-import { SearchField } from '../../../ui/search-field.tsx';
 import { Answered } from '../../../ui/states.tsx';
-import { Time } from '../../../ui/time.tsx';
+import { Time } from '../../../ui/values.tsx';
 import { differences, type Rules, readRules, rebased, textOf } from './draft.ts';
 import { Matrix } from './matrix.tsx';
 

@@ -3,7 +3,7 @@ import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { ActionDialog } from '../../../ui/action-dialog.tsx';
 import { Choice } from '../../../ui/button.tsx';
-import { TextField } from '../../../ui/field.tsx';
+import { TextField } from '../../../ui/form.tsx';
 import { useForm } from '../../../ui/sending.ts';
 import { say } from '../../../ui/toasts.tsx';
 import { isolateText } from '../../../ui/words.ts';

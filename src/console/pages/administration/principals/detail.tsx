@@ -3,10 +3,9 @@ import type { ListItem } from '../../../../client/client.ts';
 import { href } from '../../../state/address.ts';
 import { may, me } from '../../../state/session.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Detail, Facts, Section } from '../../../ui/detail.tsx';
 import { words } from '../../../ui/format.ts';
-import { Detail, Facts, Section } from '../../../ui/split.tsx';
-import { Time } from '../../../ui/time.tsx';
-import { Value } from '../../../ui/value.tsx';
+import { Time, Value } from '../../../ui/values.tsx';
 import { IssueToken } from '../tokens/issue-dialog.tsx';
 import { ChangePrincipal, ResetPassword, SwitchPrincipal } from './change-dialogs.tsx';
 

@@ -6,8 +6,7 @@ import { Button, Choice } from '../../../ui/button.tsx';
 import { FormError } from '../../../ui/form.tsx';
 import { counted } from '../../../ui/format.ts';
 import { useSending } from '../../../ui/sending.ts';
-import { Severity } from '../../../ui/severity.tsx';
-import { Time } from '../../../ui/time.tsx';
+import { Severity, Time } from '../../../ui/values.tsx';
 import './trial.css';
 
 const day = 86_400_000;

@@ -5,7 +5,7 @@ import { change, useAnswer } from '../../../state/answers.ts';
 import { now } from '../../../state/clock.ts';
 import { me } from '../../../state/session.ts';
 import { ActionDialog } from '../../../ui/action-dialog.tsx';
-import { SelectField, TextField } from '../../../ui/field.tsx';
+import { SelectField, TextField } from '../../../ui/form.tsx';
 import { exact } from '../../../ui/format.ts';
 import { useForm } from '../../../ui/sending.ts';
 import { isolateText } from '../../../ui/words.ts';

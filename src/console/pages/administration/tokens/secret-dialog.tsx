@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../../ui/button.tsx';
+import { Facts } from '../../../ui/detail.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { Facts } from '../../../ui/split.tsx';
 import { copy } from '../../../ui/toasts.tsx';
 import './secret.css';
 

@@ -1,12 +1,109 @@
 import type { ComponentChildren } from 'preact';
 import type { ListId } from '../../client/client.ts';
 import { asSearchText } from '../../contract/search-text.ts';
+import type { Severity as SeverityName } from '../../contract/vocabulary.ts';
+import { bytesToHex } from '../../tlog/hex.ts';
 import { href, type Params } from '../state/address.ts';
+import { useAnswer } from '../state/answers.ts';
+import { now } from '../state/clock.ts';
 import { addFilter, canNegate, filterFields, setFilter } from '../state/filters.ts';
 import { shownRange } from '../state/range.ts';
+import { abbreviated, exact, instant, relative } from './format.ts';
 import { Menu, type MenuItem } from './menu.tsx';
 import { copy } from './toasts.tsx';
-import './value.css';
+import './values.css';
+
+/** A time as an age with the exact time on hover, or vice versa. */
+export function Time({ at, as = 'relative' }: { at: string | number; as?: 'relative' | 'exact' }) {
+  const ms = typeof at === 'number' ? at : Date.parse(at);
+  const iso = Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+  return as === 'relative' ? (
+    <time dateTime={iso} title={exact(ms)}>
+      {relative(ms, now.value)}
+    </time>
+  ) : (
+    <time class="mono" dateTime={iso} title={`${relative(ms, now.value)}, ${exact(ms)}`}>
+      {instant(ms)}
+    </time>
+  );
+}
+
+/** Shapes, because colour alone is not accessible. */
+const shapes: Readonly<Record<SeverityName, string>> = {
+  critical: '◆',
+  high: '●',
+  medium: '◐',
+  low: '○',
+  informational: '·',
+};
+const shortNames: Readonly<Partial<Record<SeverityName, string>>> = { informational: 'Info' };
+
+export function Severity({ level, short = false }: { level: SeverityName; short?: boolean }) {
+  const name = level.charAt(0).toUpperCase() + level.slice(1);
+  return (
+    <span class={`severity severity-${level}`} title={name}>
+      <span class="severity-shape" aria-hidden="true">
+        {shapes[level]}
+      </span>
+      {short ? (shortNames[level] ?? name) : name}
+    </span>
+  );
+}
+
+const riskShapes: Readonly<Record<string, SeverityName>> = {
+  low: 'low',
+  moderate: 'medium',
+  high: 'high',
+  critical: 'critical',
+};
+
+/** A risk level (`low moderate high critical`) and its score, 0 to 100. */
+export function Risk({ level, score }: { level: string; score?: number }) {
+  const like = riskShapes[level] ?? 'informational';
+  return (
+    <span class={`severity severity-${like}`}>
+      <span class="severity-shape" aria-hidden="true">
+        {shapes[like]}
+      </span>
+      {level.charAt(0).toUpperCase() + level.slice(1)}
+      {score !== undefined && <span class="quiet mono"> {score}</span>}
+    </span>
+  );
+}
+
+/**
+ * A hash, key fingerprint or signature, abbreviated unless `whole` is set. Hovering shows the full value, and clicking
+ * copies it.
+ */
+export function Hash({
+  value,
+  what,
+  length = 8,
+  whole = false,
+}: {
+  value: Uint8Array | string;
+  /** Name of the value, for screen readers and the message after copying. */
+  what: string;
+  length?: number;
+  whole?: boolean;
+}) {
+  const text = typeof value === 'string' ? value : bytesToHex(value);
+  const shown = whole ? text : abbreviated(text, length);
+  return (
+    <button
+      type="button"
+      class={whole ? 'hash hash-whole mono' : 'hash mono'}
+      title={text}
+      aria-label={`${what} ${shown}: copy`}
+      onClick={(event) => {
+        event.stopPropagation();
+        copy(text, what);
+      }}
+    >
+      {shown}
+    </button>
+  );
+}
 
 /** Returns the parameters of the current time range, so that links can keep it. */
 export function shownTime(): Params {
@@ -126,5 +223,25 @@ export function Address({
       <Value value={ip} field={field} pivot="address" {...(list && { list })} />
       {port !== undefined && <span class="quiet mono">:{port}</span>}
     </span>
+  );
+}
+
+/** Shows an asset's name once it is loaded. */
+export function AssetName({
+  id,
+  link = false,
+}: {
+  id: string;
+  /** Whether the name is a link to the asset. */
+  link?: boolean;
+}) {
+  const answer = useAnswer('getAsset', { params: { asset_id: id } }, { still: true, keepPrevious: false });
+  const name = answer.data?.data.attributes.name;
+  const shown = <bdi title={name ?? id}>{name ?? (answer.error ? `${abbreviated(id)} (not found)` : '…')}</bdi>;
+  if (!link) return shown;
+  return (
+    <a class="asset-name" href={href('assets', { id })}>
+      {shown}
+    </a>
   );
 }
