@@ -6,7 +6,16 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Form, FormButtons, FormError, SelectField, TextArea, TextField } from '../../ui/form.tsx';
 import { counted, duration, number } from '../../ui/format.ts';
 import { say } from '../../ui/toasts.tsx';
-import { inputOf, type Plan, planOf, type Refusal, refusalOf, type ScanField, type ScanForm } from './plan.ts';
+import {
+  inputOf,
+  type Plan,
+  planOf,
+  type Refusal,
+  refusalOf,
+  type ScanField,
+  type ScanForm,
+  targetsOf,
+} from './plan.ts';
 import type { ScanRow } from './scans.ts';
 
 const engines = [
@@ -101,7 +110,9 @@ export function ScanDialog({
           {plan !== undefined ? (
             <Planned plan={plan} />
           ) : (
-            form.targets.trim() === '' && <span class="quiet">Enter at least one target.</span>
+            <span class="quiet">
+              {targetsOf(form.targets).length === 0 ? 'Enter at least one target.' : 'Correct the marked fields.'}
+            </span>
           )}
         </p>
         {refusal !== undefined && (
