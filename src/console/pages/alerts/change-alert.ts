@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../errors.ts';
+import { ifVersion } from '../../state/answers.ts';
 import { api } from '../../state/session.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
 import { quoted } from '../../ui/words.ts';
@@ -76,11 +77,7 @@ async function applyChange(seen: AlertRow, body: Change): Promise<AlertRow> {
   let basis = known;
   for (let attempt = 1; ; attempt++) {
     try {
-      const input = {
-        params: { alert_id: seen.id },
-        headers: { 'if-match': `"${basis.attributes.version}"` },
-        body,
-      };
+      const input = { params: { alert_id: seen.id }, headers: ifVersion(basis.attributes.version), body };
       return (await api.call('updateAlert', input)).data;
     } catch (error) {
       if (!isCode(error, 'VERSION_MISMATCH') || attempt === maxAttempts) throw error;

@@ -1,5 +1,6 @@
 import type { AssetUpdateInput } from '../../../contract/resources/asset.ts';
 import { ServiceError } from '../../../errors.ts';
+import { ifVersion } from '../../state/answers.ts';
 import { api } from '../../state/session.ts';
 import { counted, number } from '../../ui/format.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
@@ -11,7 +12,7 @@ import { describeChange, differencesOf, mayBecome } from './states.ts';
 /** Returns request parameters that make the service reject the change if the asset has changed since it was shown. */
 export const asSeen = ({ id, attributes }: AssetRow) => ({
   params: { asset_id: id },
-  headers: { 'if-match': `"${attributes.version}"` },
+  headers: ifVersion(attributes.version),
 });
 
 /** Error text of dialogs that show an asset which another user has changed since. */
