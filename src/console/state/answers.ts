@@ -176,9 +176,14 @@ export async function change<O extends CallId>(
   return answer;
 }
 
-/** Refetches the responses of these operations where they are shown. */
-export async function again(operations: readonly CallId[]): Promise<void> {
+/**
+ * Refetches the responses of these operations where they are shown.
+ *
+ * @param except - operation whose results of `useList` are not refetched, so that their rows do not move
+ */
+export async function again(operations: readonly CallId[], { except }: { except?: ListId } = {}): Promise<void> {
   await answers.invalidateQueries({
-    predicate: ({ queryKey }) => operations.some((operation) => operation === queryKey[0]),
+    predicate: ({ queryKey: [name, , kind] }) =>
+      operations.some((operation) => operation === name) && !(name === except && kind === 'list'),
   });
 }
