@@ -148,7 +148,7 @@ export async function violations(page: Page): Promise<string[]> {
     if (exceptionDetails !== undefined) throw new Error(exceptionDetails.text);
     return result.value;
   };
-  await evaluate(axe);
+  if (!(await evaluate(`'axe' in globalThis`))) await evaluate(axe);
   const found = await evaluate(`axe.run({ runOnly: ${JSON.stringify(level)}, resultTypes: ['violations'] })
     .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, any, all, none }) => id + ': ' + html.slice(0, 200) + ' — ' + (any[0] ?? all[0] ?? none[0])?.message)))`);
