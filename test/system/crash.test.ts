@@ -14,7 +14,7 @@ import { audit, type Pin } from '../../src/client/auditor.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 
 const rounds = 3;
-const eventsPerBody = 200;
+const eventsPerBody = 50;
 const dataDir = mkdtempSync(join(tmpdir(), 'candor-crash-'));
 let running: Service | undefined;
 
@@ -31,7 +31,7 @@ interface Body {
 
 let made = 0;
 
-/** Returns 200 flows with unique names, and one alert of a new rule. */
+/** Returns flows with unique names, and one alert of a new rule. */
 function nextBody(): Body {
   const n = made++;
   const lines = Array.from(
@@ -125,7 +125,7 @@ test('acknowledged events and alerts are stored exactly once, even if the servic
       }
     };
     const senders = Promise.all([sender(), sender(), sender()]);
-    await Promise.race([senders, pause(100 + Math.random() * 900)]);
+    await Promise.race([senders, pause(100 + Math.random() * 500)]);
     alive = false;
     await service.kill();
     await senders;
