@@ -51,7 +51,13 @@ class Load {
   }
 }
 
-const flowsOf = (n: number) => shipment(`flow-${n}`, 20);
+/** Failures, each with the file in which it happens. */
+const faults: readonly (readonly [what: string, file: string, fault: Parameters<FaultyDisk['fail']>[0]])[] = [
+  ['a write of pages', 'siem.mdb', { writes: 1 }],
+  ['a flush', 'siem.mdb', { flushes: 1 }],
+  ['a write of the page that makes a commit valid', 'siem.mdb', { smallWrites: 1 }],
+  ['a write of pages of the log', 'ledger.mdb', { writes: 1 }],
+];
 
 /** Returns flows, and an alert of a separate rule. The alert must be logged. */
 function withAlert(n: number): Shipment {
@@ -76,46 +82,47 @@ describe.skipIf(!maySpoilDisks())('a disk that fails', () => {
     for (const close of opened.splice(0).reverse()) await close();
   });
 
-  async function onDisk(disk: FaultyDisk): Promise<Service> {
-    const service = await startService({ dataDir: disk.dataDir, env: disk.env });
+  /** Starts the service with one of its files on the disk. */
+  async function onDisk(disk: FaultyDisk, file: string): Promise<Service> {
+    const service = await startService({ dataDir: disk.dataDir, env: disk.envFor(file) });
     opened.push(() => service.kill().catch(() => undefined));
     return service;
   }
 
-  test.for<[string, string, Parameters<FaultyDisk['fail']>[0]]>([
-    ['a write of pages', 'siem.mdb', { writes: 1 }],
-    ['a flush', 'siem.mdb', { flushes: 1 }],
-    ['a write of the page that makes a commit valid', 'siem.mdb', { smallWrites: 1 }],
-    ['a write of pages', 'ledger.mdb', { writes: 1 }],
-  ])(
-    'if %s of %s fails, the process ends with a notice, and the next process has all acknowledged data',
-    async ([_, file, fault], { signal }) => {
-      const disk = new FaultyDisk(file);
-      opened.push(async () => disk.remove());
-      const first = await onDisk(disk);
-      const viewer = await tokenFor(first, 'viewer');
-      const analyst = await tokenFor(first, 'analyst');
-      const load = new Load(first, await tokenFor(first, 'sensor'), file === 'ledger.mdb' ? withAlert : flowsOf);
+  test('ends the process with a notice at each failed write or flush, and the next process has all acknowledged data', async ({
+    signal,
+  }) => {
+    const disk = new FaultyDisk();
+    opened.push(async () => disk.remove());
+    let service = await onDisk(disk, faults[0]![1]);
+    const viewer = await tokenFor(service, 'viewer');
+    const analyst = await tokenFor(service, 'analyst');
+    const sensor = await tokenFor(service, 'sensor');
+    const sent: Shipment[] = [];
+    let alerts = 0;
+    for (const [n, [what, file, fault]] of faults.entries()) {
+      const isLog = file === 'ledger.mdb';
+      const load = new Load(service, sensor, isLog ? withAlert : (count) => shipment(`flow-${n}-${count}`, 20));
       await load.acknowledged(10);
       disk.fail(fault);
-      expect(await first.ended).not.toBe(0);
+      expect(await service.ended, what).not.toBe(0);
       // After a timeout, `afterEach` has ended the process and removed its folder.
       signal.throwIfAborted();
-      expect(first.output.join('\n')).toContain(failedWriteNotice);
+      expect(service.output.join('\n'), what).toContain(failedWriteNotice);
 
-      const second = await onDisk(disk);
-      load.goTo(second);
+      service = await onDisk(disk, (faults[n + 1] ?? faults[0]!)[1]);
+      load.goTo(service);
       await load.acknowledged(10);
       await load.end();
-      expect(load.met['200']).toBe(load.sent.length);
-      expect(await storedUids(second, viewer)).toEqual(uidsOf(load.sent));
-      if (file === 'ledger.mdb') {
-        const places = await loggedAlerts(second, analyst);
-        expect(places).toHaveLength(load.sent.length);
-        expect(new Set(places).size).toBe(places.length);
-      }
-      expect((await call(second, 'getHealth')).body).toMatchObject({ status: 'ok' });
-      expect(await second.stop()).toBe(0);
-    },
-  );
+      expect(load.met['200'], what).toBe(load.sent.length);
+      sent.push(...load.sent);
+      if (isLog) alerts += load.sent.length;
+      expect(await storedUids(service, viewer), what).toEqual(uidsOf(sent));
+      const places = await loggedAlerts(service, analyst);
+      expect(places, what).toHaveLength(alerts);
+      expect(new Set(places).size, what).toBe(alerts);
+      expect((await call(service, 'getHealth')).body, what).toMatchObject({ status: 'ok' });
+    }
+    expect(await service.stop()).toBe(0);
+  });
 });

@@ -77,6 +77,15 @@ export class FaultyDisk {
     };
   }
 
+  /**
+   * Returns the environment of a process that uses this disk for other files.
+   *
+   * @param files - prefix of the names of files in the data folder that are on the disk
+   */
+  envFor(files: string): Readonly<Record<string, string>> {
+    return { ...this.env, FAULTY_DISK_FILES: join(this.dataDir, files) };
+  }
+
   /** Delays each later write and each later flush by these times. */
   slow(ms: { readonly write: number; readonly flush: number }): void {
     this.#set(words.writeUs, ms.write * 1000);
