@@ -17,7 +17,8 @@ import { type SystemCall, type TracedRun, type Tracing, traced } from './strace.
 
 const child = new URL('../ledger/append-child.ts', import.meta.url).pathname;
 
-const allFailures = ['error=EIO', 'error=ENOSPC', 'signal=SIGKILL'];
+/** Failures of a call, in strace's syntax. */
+export const allFailures = ['error=EIO', 'error=ENOSPC', 'signal=SIGKILL'];
 /** The system calls that LMDB uses to write and flush. */
 export const databaseCalls = ['pwrite64', 'pwritev', 'write', 'writev', 'fdatasync', 'fsync', 'msync'];
 
