@@ -20,7 +20,7 @@ describe.skipIf(!mayTrace())('flush order', () => {
     const trace = join(folder, 'trace');
     const calls = 'trace=fsync,fdatasync,msync,read,recvfrom,recvmsg,send,sendto,sendmsg,write,writev';
     const service = await startService({
-      wrapper: ['strace', '-f', '-ttt', '-y', '-s', '400', '-e', calls, '-o', trace],
+      wrapper: ['strace', '-f', '--seccomp-bpf', '-ttt', '-y', '-s', '400', '-e', calls, '-o', trace],
     });
     try {
       const response = await fetch(`${service.url}/api/v1/ingest`, {
