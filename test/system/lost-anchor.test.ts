@@ -19,6 +19,8 @@ test('while the volume of the anchor is lost, the service ingests and reports th
     await service.kill().catch(() => {});
     rmSync(root, { recursive: true, force: true });
   });
+  // A new folder has not lost its events (lost-events.test.ts).
+  expect(service.output.join('\n')).not.toContain('siem.mdb');
   const admin = await login(service);
   const sensor = await tokenFor(service, 'sensor');
   const health = async () => (await call(service, 'getHealth')).body as Health;

@@ -2,20 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { login, startService } from '../../scripts/service.ts';
+import { startService } from '../../scripts/service.ts';
+import { logIn } from '../ledger/damaged-log.ts';
 
 test('a start without siem.mdb, while the log has entries, reports the loss and how to restore the file', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-lost-events-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
-  const first = await startService({ dataDir });
-  expect(first.output.join('\n')).not.toContain('siem.mdb');
-  await login(first);
-  while ((await fetch(`${first.url}/api/transparency/sth`)).status !== 200) await sleep(50);
-  expect(await first.stop()).toBe(0);
+  await logIn(dataDir, 1);
 
-  for (const file of ['siem.mdb', 'siem.mdb-lock']) rmSync(join(dataDir, file));
   const without = await startService({ dataDir });
   const warning = without.output.find((line) => /^ {2}warning/.test(line));
   expect(warning).toContain('siem.mdb');
