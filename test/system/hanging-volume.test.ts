@@ -38,7 +38,7 @@ test.skipIf(!maySpoilDisks())(
     const stored = await call(service, 'updateConfig', { token, json });
     expect(failure(stored).slice(0, 2)).toEqual([503, 'UNAVAILABLE']);
     await expect
-      .poll(async () => (await call(service, 'getHealth')).body, { timeout: 60_000 })
+      .poll(async () => (await call(service, 'getHealth')).body, { timeout: 60_000, interval: 500 })
       .toMatchObject({ ledger: 'anchor_unavailable', findings: [{ code: 'anchor_unavailable' }] });
     const sent = shipment('meanwhile', 50);
     await ship(service.url, sensor, sent);
