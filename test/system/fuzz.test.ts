@@ -7,10 +7,10 @@ import { randomRequest, restrained } from '../../bench/fuzz/requests.ts';
 import { SeenIds } from '../../bench/fuzz/values.ts';
 import { run } from '../../bench/fuzz.ts';
 import { login, startService } from '../../scripts/service.ts';
-import { routeOf } from '../../src/contract/routes.ts';
+import { operationIds, routeOf } from '../../src/contract/routes.ts';
 
 test('random requests, packets and frames during ingest are answered according to the contract', async () => {
-  const rows = await run(60, 1);
+  const rows = await run(20, 1);
   const figureOf = (variant: string) => rows.find((row) => row.variant === variant)?.value ?? 0;
   for (const variant of [
     'requests',
@@ -35,10 +35,12 @@ test('requests of the fuzzer for settings, the policy, scans and backups can suc
     const policy = await (await fetch(`${service.url}${routeOf('getPolicy').path}`, { headers })).json();
     const seen = new SeenIds();
     seen.rules = (policy as { data: { attributes: { rules: unknown } } }).data.attributes.rules;
-    const waiting = new Set(restrained);
+    const waiting: Set<string> = new Set(restrained);
     for (let seed = 1; waiting.size > 0 && seed < 100_000; seed++) {
+      // The first choice for a request is its operation. Most requests are skipped here, before the rest is made.
+      if (!waiting.has(new Random(seed).pick(operationIds))) continue;
       const asked = randomRequest(new Random(seed), { admin, nobody: '' }, seen);
-      if (!waiting.has(asked.operation) || asked.holder !== 'admin') continue;
+      if (asked.holder !== 'admin') continue;
       const [outcome] = await exchange(service.url, agent, asked);
       if (outcome.startsWith('2')) waiting.delete(asked.operation);
     }
