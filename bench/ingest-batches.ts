@@ -11,13 +11,19 @@ import { type BenchRow, rowOfRounds } from './result.ts';
 
 /** Numbers of connections by lines per body. */
 const allCells = { 1: [1, 8, 64], 10: [1, 8, 64], 100: [1, 8, 32, 64], 1000: [1, 8, 64], 10000: [1, 8, 64] } as const;
-/** Cells whose rates are compared: shippers with small bodies, and the same lines in large bodies. */
-const compared = { small: nameOf(100, 32), large: nameOf(10_000, 8) };
-const rounds = 3;
+/** Lines per body and connections of two cells whose rates are compared. */
+interface Compared {
+  readonly small: readonly [lines: number, connections: number];
+  readonly large: readonly [lines: number, connections: number];
+}
+/** Shippers with small bodies, and the same lines in large bodies. */
+const shippers: Compared = { small: [100, 32], large: [10_000, 8] };
 
 export async function run(
   seconds = 1.2,
   connectionsOf: Readonly<Record<number, readonly number[]>> = allCells,
+  rounds = 3,
+  compared = shippers,
 ): Promise<BenchRow[]> {
   const service = await startService();
   const loader = startLoader();
@@ -42,7 +48,7 @@ export async function run(
           measured.push(await measure(loader, service, { ...plan, seconds }, reader));
         cells.push({ variant: nameOf(lines, connections), measured });
       }
-    return rowsOf(cells);
+    return rowsOf(cells, compared);
   } finally {
     await loader.stop();
     await service.stop();
@@ -60,7 +66,7 @@ function nameOf(lines: number, connections: number): string {
 
 const rate = ({ events, countedS }: Measured) => events / countedS;
 
-function rowsOf(cells: readonly Cell[]): BenchRow[] {
+function rowsOf(cells: readonly Cell[], compared: Compared): BenchRow[] {
   const rows = (
     question: string,
     unit: string,
@@ -85,7 +91,7 @@ function rowsOf(cells: readonly Cell[]): BenchRow[] {
     ...rows('Events per second, detected on and counted', 'events/s', rate, {
       note: ({ measured }) => cpuNote(measured),
     }),
-    ...shareRows(cells),
+    ...shareRows(cells, compared),
     ...rows('Requests acknowledged per second', 'requests/s', ({ requests, elapsedS }) => requests / elapsedS),
     ...p50.flatMap((row, at) => [row, p99[at]!]),
     ...rows('Anonymous memory under this load', 'MiB RssAnon, peak', ({ peakRssAnonMiB }) => peakRssAnonMiB),
@@ -93,15 +99,16 @@ function rowsOf(cells: readonly Cell[]): BenchRow[] {
 }
 
 /** Returns the rate in small bodies as a share of the rate in large ones, if both were measured. */
-function shareRows(cells: readonly Cell[]): BenchRow[] {
+function shareRows(cells: readonly Cell[], compared: Compared): BenchRow[] {
+  const names = { small: nameOf(...compared.small), large: nameOf(...compared.large) };
   const ratesOf = (name: string) => cells.find(({ variant }) => variant === name)?.measured.map(rate);
-  const [small, large] = [ratesOf(compared.small), ratesOf(compared.large)];
+  const [small, large] = [ratesOf(names.small), ratesOf(names.large)];
   if (small === undefined || large === undefined) return [];
   return [
     rowOfRounds(
       {
         question: 'Rate of small bodies as a share of the rate of large ones',
-        variant: `${compared.small} ÷ ${compared.large}`,
+        variant: `${names.small} ÷ ${names.large}`,
         unit: '×',
       },
       small.map((one, round) => one / large[round]!),

@@ -11,17 +11,16 @@ import { type BenchRow, rowOfRounds } from './result.ts';
 
 const linesPerBody = 2000;
 const connections = 8;
-const rounds = 3;
 const question = `Events per second in bodies of ${linesPerBody.toLocaleString('en')}, ${connections} at a time, detected on and counted`;
 
 /** Measures the formats. Each round takes `seconds` and the time of deferred work. */
-export async function run(seconds = 1.8, names: readonly FormatName[] = formatNames): Promise<BenchRow[]> {
+export async function run(seconds = 1.8, names: readonly FormatName[] = formatNames, rounds = 3): Promise<BenchRow[]> {
   const loader = startLoader();
   try {
     const rows: BenchRow[] = [];
     const memory: BenchRow[] = [];
     for (const name of names) {
-      const measured = await ofFormat(loader, name, seconds);
+      const measured = await ofFormat(loader, name, seconds, rounds);
       const rates = measured.map(({ events, countedS }) => events / countedS);
       rows.push(rowOfRounds({ question, variant: name, unit: 'events/s', note: cpuNote(measured) }, rates, Math.round));
       const peak = Math.max(...measured.map(({ peakRssAnonMiB }) => peakRssAnonMiB));
@@ -38,7 +37,7 @@ export async function run(seconds = 1.8, names: readonly FormatName[] = formatNa
   }
 }
 
-async function ofFormat(loader: Loader, format: FormatName, seconds: number): Promise<Measured[]> {
+async function ofFormat(loader: Loader, format: FormatName, seconds: number, rounds: number): Promise<Measured[]> {
   const service = await startService();
   try {
     const token = await tokenFor(service, 'sensor');

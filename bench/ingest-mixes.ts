@@ -12,7 +12,6 @@ import type { FormatName, MixName } from './load/formats.ts';
 import { cpuNote, type Loader, type Measured, measure, startLoader } from './load/loader.ts';
 import { type BenchRow, rowOfRounds } from './result.ts';
 
-const linesPerBody = 10_000;
 const connections = 4;
 
 const cases = {
@@ -48,18 +47,25 @@ export async function run(
   seconds = 2,
   rounds = 3,
   names: readonly CaseName[] = Object.keys(cases) as CaseName[],
+  linesPerBody = 10_000,
 ): Promise<BenchRow[]> {
   const loader = startLoader();
   const all = [...new Set([base, ...names])].map((name): Case => ({ name, measured: [], figures: [] }));
   try {
-    for (let round = 0; round < rounds; round++) for (const one of all) await measureRound(loader, one, seconds);
-    return rowsOf(all);
+    for (let round = 0; round < rounds; round++)
+      for (const one of all) await measureRound(loader, one, seconds, linesPerBody);
+    return rowsOf(all, linesPerBody);
   } finally {
     await loader.stop();
   }
 }
 
-async function measureRound(loader: Loader, { name, measured, figures }: Case, seconds: number): Promise<void> {
+async function measureRound(
+  loader: Loader,
+  { name, measured, figures }: Case,
+  seconds: number,
+  linesPerBody: number,
+): Promise<void> {
   const { format, beside } = cases[name];
   const service = await startService();
   try {
@@ -78,7 +84,7 @@ async function measureRound(loader: Loader, { name, measured, figures }: Case, s
   }
 }
 
-function rowsOf(all: readonly Case[]): BenchRow[] {
+function rowsOf(all: readonly Case[], linesPerBody: number): BenchRow[] {
   const sent = `bodies of ${linesPerBody.toLocaleString('en')}, ${connections} at a time`;
   const rate = ({ events, countedS }: Measured) => events / countedS;
   const site = all[0]!.measured.map(rate);

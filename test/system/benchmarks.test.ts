@@ -15,7 +15,7 @@ const figureOf = (rows: readonly BenchRow[], variant: string) =>
   rows.find((row) => row.variant === variant)?.value ?? Number.NaN;
 
 test('the benchmark reports ingest rates by format', { timeout }, async () => {
-  const rows = await ingestFormats(0.2, ['OTLP protobuf, Zeek conn']);
+  const rows = await ingestFormats(0.05, ['OTLP protobuf, Zeek conn'], 2);
   expect(rows.map(({ unit }) => unit)).toEqual(['events/s', 'MiB RssAnon, peak']);
   for (const { value } of rows) expect(value).toBeGreaterThan(0);
   expect(rows[0]!.low).toBeLessThanOrEqual(rows[0]!.value);
@@ -24,14 +24,14 @@ test('the benchmark reports ingest rates by format', { timeout }, async () => {
 test('the benchmark reports ingest rates by size of bodies and number of connections', {
   timeout,
 }, async () => {
-  const rows = await ingestBatches(0.2, { 1: [2], 100: [32], 10000: [8] });
+  const rows = await ingestBatches(0.05, { 1: [2], 100: [8], 1000: [4] }, 1, { small: [100, 8], large: [1000, 4] });
   expect(rows).toHaveLength(3 * 5 + 1);
   for (const { value } of rows) expect(value).toBeGreaterThan(0);
-  expect(figureOf(rows, '100 a body, 32 at a time ÷ 10,000 a body, 8 at a time')).toBeGreaterThan(0);
+  expect(figureOf(rows, '100 a body, 8 at a time ÷ 1,000 a body, 4 at a time')).toBeGreaterThan(0);
 });
 
 test('the benchmark reports ingest rates by traffic, and during other work', { timeout }, async () => {
-  const rows = await ingestMixes(0.3, 1, ['a site, with all three']);
+  const rows = await ingestMixes(0.3, 1, ['a site, with all three'], 1000);
   const figures = { rates: 2, ratios: 1, cpu: 2, latencies: 2, memory: 2, work: 5 };
   expect(rows).toHaveLength(Object.values(figures).reduce((sum, count) => sum + count));
   for (const { value, variant } of rows) expect(value, variant).toBeGreaterThanOrEqual(0);
@@ -39,7 +39,7 @@ test('the benchmark reports ingest rates by traffic, and during other work', { t
 });
 
 test('the benchmark reports ingest latency by load', { timeout }, async () => {
-  const rows = await ingestLatency(0.3, [50]);
+  const rows = await ingestLatency(0.1, [50]);
   expect(rows).toHaveLength(2 * (2 + 7));
   for (const variant of ['acknowledgement, p99, at 50 % load', 'change of a silence, p99, at 50 % load'])
     expect(figureOf(rows, variant), variant).toBeGreaterThan(0);
