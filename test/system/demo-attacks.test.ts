@@ -18,7 +18,8 @@ const midnight = Date.UTC(2025, 2, 12);
 function written(seed: number, fromHour: number, hours: number, isKept: (line: TrafficLine) => boolean) {
   const start = midnight + fromHour * hourMs;
   const kept: TrafficLine[] = [];
-  for (const line of traffic({ seed, start })) {
+  // The rate at which the demo plays its history.
+  for (const line of traffic({ seed, start, linesPerSecond: 1 })) {
     if (line.time >= start + hours * hourMs) break;
     if (isKept(line)) kept.push(line);
   }
@@ -128,14 +129,18 @@ const alarms = new Set([
   ...[signatures.agent, signatures.cleartext, signatures.decode, signatures.probe].map(({ sid }) => `1:${sid}`),
 ]);
 
-describe.each([1, 2])('a day without attacks, seed %i', (seed) => {
-  const quiet = written(seed, 0, 24, ({ truth }) => truth === 'benign');
-  const state = found(quiet);
+describe('days without attacks, in offices of two seeds', () => {
+  const days = [1, 2].map((seed, day) => written(seed, 24 * day, 24, ({ truth }) => truth === 'benign'));
+  const state = found(days.flat());
 
-  test('does not raise alerts above low', () => {
-    expect(quiet.length).toBeGreaterThan(50_000);
-    expect(state.alerts.length).toBeLessThanOrEqual(3);
-    for (const { attributes } of state.alerts)
-      expect(['informational', 'low'], attributes.title).toContain(attributes.severity);
+  test.each([0, 1])('do not raise alerts above low: day %i', (day) => {
+    expect(days[day]!.length).toBeGreaterThan(25_000);
+    const start = midnight + 24 * day * hourMs;
+    const its = state.alerts.filter(({ attributes }) => {
+      const at = Date.parse(attributes.first_seen);
+      return at >= start && at < start + 24 * hourMs;
+    });
+    expect(its.length).toBeLessThanOrEqual(3);
+    for (const { attributes } of its) expect(['informational', 'low'], attributes.title).toContain(attributes.severity);
   });
 });
