@@ -3,7 +3,7 @@
  * group. After the restart, alerts and their figures equal the alerts of a service that received the same
  * lines without interruption.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -65,11 +65,9 @@ class Watched {
 
   async begin(): Promise<this> {
     folders.push(this.#dataDir);
+    mkdirSync(join(this.#dataDir, 'rules'), { mode: 0o700 });
+    writeFileSync(join(this.#dataDir, 'rules', 'both.yml'), rules.join('---\n'));
     await this.#start();
-    for (const source of rules) {
-      const { status } = await call(this.#service, 'createRule', { token: this.#admin, json: { source } });
-      expect(status).toBe(201);
-    }
     this.#sensor = await tokenFor(this.#service, 'sensor');
     return this;
   }
