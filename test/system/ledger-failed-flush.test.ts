@@ -11,6 +11,7 @@ import { login, type Service, startService } from '../../scripts/service.ts';
 import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
 import { failedWriteNotice } from '../../src/database/failed-write.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { entries } from '../ledger/fixture-entry.ts';
 import { reverify } from '../ledger/reverify.ts';
 import { mayTrace } from './strace.ts';
 
@@ -26,10 +27,11 @@ describe.skipIf(!mayTrace())('a failed flush of the log', () => {
     const sessions: string[] = [];
     const signIn = async (service: Service) => sessions.push(sessionOf(await login(service)));
 
-    const calm = await startService({ dataDir });
-    await signIn(calm);
-    pins.push(await loggedHead(calm, 1));
-    expect(await calm.stop()).toBe(0);
+    // The log has an entry before the failure.
+    const before = await openLedger({ dataDir });
+    await before.append(entries(0, 1));
+    pins.push(await before.head());
+    await before.close();
 
     const wrapper = ['strace', '-f', '--seccomp-bpf', '-o', '/dev/null', '-P', join(dataDir, 'ledger.mdb')];
     const failing = await startService({
@@ -42,14 +44,14 @@ describe.skipIf(!mayTrace())('a failed flush of the log', () => {
     });
     while (code === undefined) {
       await signIn(failing).catch(() => undefined);
-      await Promise.race([loggedHead(failing, sessions.length), failing.ended]).catch(() => undefined);
+      await Promise.race([loggedHead(failing, 1 + sessions.length), failing.ended]).catch(() => undefined);
     }
     expect(sessions.length).toBeLessThan(10);
     expect(code).not.toBe(0);
     expect(failing.output.join('\n')).toContain(failedWriteNotice);
 
     const later = await startService({ dataDir });
-    pins.push(await loggedHead(later, sessions.length));
+    pins.push(await loggedHead(later, 1 + sessions.length));
     expect(await later.stop()).toBe(0);
     const ledger = await openLedger({ dataDir });
     const { head } = await reverify(ledger, { pins });
