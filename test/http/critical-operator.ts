@@ -43,8 +43,14 @@ export const jtiOf = ({ access_token }: Tokens): string =>
 /** Returns the secret part of a token. The identifier part is in the log. */
 const secretIn = (token: string): string => /[0-9a-f-]{36}_(.+)$/.exec(token)![1]!;
 
-export const isOf = ({ kind, subject }: Pick<Wanted, 'kind' | 'subject'>, { entry }: Leaf) =>
-  entry.kind === kind && entry.subject.type === subject.type && entry.subject.id === subject.id;
+type Subject = Pick<Wanted, 'kind' | 'subject'> & Partial<Pick<Wanted, 'data'>>;
+
+/** Returns whether the entry has this kind and subject. Entries about the access policy differ in the version. */
+export const isOf = ({ kind, subject, data }: Subject, { entry }: Leaf) =>
+  entry.kind === kind &&
+  entry.subject.type === subject.type &&
+  entry.subject.id === subject.id &&
+  (data?.version === undefined || entry.data.version === data.version);
 
 /** An administrator of a running service, who triggers logged actions over HTTP and reads their entries. */
 export class CriticalOperator {
@@ -102,15 +108,17 @@ export class CriticalOperator {
     return { ...this.by(...entry), through: operation };
   }
 
-  async leaves(): Promise<Leaf[]> {
-    const body = (await this.ask('listEntries', { query: 'per_page=1000' })) as Page;
+  /** Returns all leaves, or those of one kind. */
+  async leaves(kind?: EntryKind): Promise<Leaf[]> {
+    const query = `per_page=1000${kind === undefined ? '' : `&kind=${kind}`}`;
+    const body = (await this.ask('listEntries', { query })) as Page;
     return body.data.map(({ attributes }) => attributes as unknown as Leaf);
   }
 
   /** Returns the one entry of this kind and subject, once the outbox has delivered it. */
-  async theOnly(wanted: Pick<Wanted, 'kind' | 'subject'>): Promise<Leaf> {
+  async theOnly(wanted: Subject): Promise<Leaf> {
     for (let tries = 0; tries < 300; tries++) {
-      const found = (await this.leaves()).filter((leaf) => isOf(wanted, leaf));
+      const found = (await this.leaves(wanted.kind)).filter((leaf) => isOf(wanted, leaf));
       if (found.length > 1) throw new Error(`${found.length} entries ${JSON.stringify(wanted)}`);
       if (found[0] !== undefined) return found[0];
       await new Promise((resolve) => setTimeout(resolve, 50));
