@@ -10,8 +10,8 @@ let lanes: Pool<PoolTasks>;
 /** Results of tasks that have ended, in order. */
 let ended: (string | number)[];
 
-/** Opens a queue in which doubling a number below 100 is a short task. */
-function open(options: Partial<FairQueueOptions> = {}): Pool<PoolTasks> {
+/** Opens a queue in which doubling a number below 100 is a short task. It is closed after the test. */
+function open(options: Partial<FairQueueOptions> = {}): void {
   const { threads = 2 } = options;
   const pool = createPool<PoolTasks>({
     url: new URL('./fixtures/pool-worker.ts', import.meta.url),
@@ -21,23 +21,17 @@ function open(options: Partial<FairQueueOptions> = {}): Pool<PoolTasks> {
     workerData: { gate: gate.buffer },
   });
   const isShort = (task: string, input: unknown) => task === 'double' && (input as number) < 100;
-  return fairQueue(pool, { threads, maxQueue: 100, maxOfCaller: 100, isShort, ...options });
+  lanes = fairQueue(pool, { threads, maxQueue: 100, maxOfCaller: 100, isShort, ...options });
 }
 
 beforeEach(() => {
   gate = new Int32Array(new SharedArrayBuffer(20));
-  lanes = open();
   ended = [];
 });
 afterEach(async () => {
   openGate();
   await lanes.close();
 });
-
-async function reopen(options: Partial<FairQueueOptions>): Promise<void> {
-  await lanes.close();
-  lanes = open(options);
-}
 
 function openGate(): void {
   Atomics.store(gate, 0, 1);
@@ -49,7 +43,7 @@ const hold = (caller = 'holder') => lanes.run('wait', caller, { caller }).then((
 const ask = (n: number, caller: string) => lanes.run('double', n, { caller }).then(() => void ended.push(n));
 
 test('long tasks leave one thread free for short tasks', async () => {
-  await reopen({ threads: 3 });
+  open({ threads: 3 });
   const held = [1, 2, 3, 4].map(() => hold());
   await entered(2);
   const long = ask(100, 'other');
@@ -62,7 +56,7 @@ test('long tasks leave one thread free for short tasks', async () => {
 });
 
 test('a pool with one thread completes long tasks', async () => {
-  await reopen({ threads: 1 });
+  open({ threads: 1 });
   const held = [hold(), hold()];
   await entered(1);
   const short = ask(1, 'other');
@@ -72,6 +66,7 @@ test('a pool with one thread completes long tasks', async () => {
 });
 
 test('callers take turns, regardless of how many tasks they have', async () => {
+  open();
   const all = [hold()];
   await entered(1);
   for (const n of [101, 102, 103, 104]) all.push(ask(n, 'greedy').then(() => 0));
@@ -83,7 +78,7 @@ test('callers take turns, regardless of how many tasks they have', async () => {
 });
 
 test('a caller over its task limit is rejected while other callers are served', async () => {
-  await reopen({ maxOfCaller: 3 });
+  open({ maxOfCaller: 3 });
   const held = [hold('greedy'), hold('greedy'), hold('greedy')];
   await entered(1);
   await expect(ask(1, 'greedy')).rejects.toMatchObject({
@@ -100,7 +95,7 @@ test('a caller over its task limit is rejected while other callers are served', 
 });
 
 test('a full queue rejects long tasks and accepts short tasks', async () => {
-  await reopen({ maxQueue: 2 });
+  open({ maxQueue: 2 });
   const held = [hold('a'), hold('b'), hold('c')];
   await entered(1);
   await expect(ask(101, 'd')).rejects.toMatchObject({ code: 'OVERLOADED' });
@@ -110,7 +105,7 @@ test('a full queue rejects long tasks and accepts short tasks', async () => {
 });
 
 test('a task cancelled while waiting frees its slot and is never started', async () => {
-  await reopen({ maxOfCaller: 2 });
+  open({ maxOfCaller: 2 });
   const held = hold('one');
   await entered(1);
   const gone = new AbortController();
@@ -127,6 +122,7 @@ test('a task cancelled while waiting frees its slot and is never started', async
 });
 
 test('cancelling a running task lets the next task start', async () => {
+  open();
   const gone = new AbortController();
   const running = lanes.run('untilCancelled', null, { caller: 'one', signal: gone.signal });
   await entered(1);
@@ -138,7 +134,7 @@ test('cancelling a running task lets the next task start', async () => {
 });
 
 test('with a share of a quarter, the slot for long tasks pauses three times as long as the last task took', async () => {
-  await reopen({ threads: 1, longShare: 0.25 });
+  open({ threads: 1, longShare: 0.25 });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const first = hold();
@@ -157,7 +153,7 @@ test('with a share of a quarter, the slot for long tasks pauses three times as l
 });
 
 test('closing the pool ends a pause', async () => {
-  await reopen({ threads: 1, longShare: 0.001 });
+  open({ threads: 1, longShare: 0.001 });
   const held = hold();
   await entered(1);
   openGate();
@@ -169,7 +165,7 @@ test('closing the pool ends a pause', async () => {
 });
 
 test('a failing task rejects with its own error and frees its slot', async () => {
-  await reopen({ maxOfCaller: 1 });
+  open({ maxOfCaller: 1 });
   for (const _ of [1, 2]) {
     const refused = lanes.run('refuse', 'name', { caller: 'one' });
     await expect(refused).rejects.toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
@@ -178,6 +174,7 @@ test('a failing task rejects with its own error and frees its slot', async () =>
 });
 
 test('closing the pool finishes waiting tasks and rejects new tasks', async () => {
+  open();
   const held = hold();
   await entered(1);
   const waiting = ask(101, 'other');
