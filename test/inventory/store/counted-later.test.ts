@@ -28,17 +28,19 @@ import { batch, block, counted, countedOfEvents, ssh } from './traffic.ts';
 
 const address = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 
+/** Rows of a block: their hosts and services fill a delta of the projector. */
+const rows = 1024;
+
 /** Returns a body of connections to this many distinct hosts, far more than one transaction processes. */
 function bodyOf(hosts: number, sightings: readonly Sighting[] = []) {
   const blocks: ArrayBuffer[] = [];
-  for (let from = 0; from < hosts; from += limits.maxBlockRows) {
-    const rows = Math.min(limits.maxBlockRows, hosts - from);
+  for (let from = 0; from < hosts; from += rows) {
     blocks.push(block(Array.from({ length: rows }, (_, i) => ssh({ dst_ip: address(from + i) }))));
   }
   return batch([], { blocks, sightings });
 }
 
-const many = 16_000;
+const many = 5 * rows;
 
 /** Returns a batch with a finding that refers to a missing event. Such a bug in a caller aborts the transaction. */
 const broken = () => batch([], { findings: [finding({ event: { block: 7, row: 0 } })] });
@@ -113,7 +115,7 @@ test("users' changes do not wait for events stored later", async () => {
     isChanged = true;
   });
   // Events constantly arrive faster than they are processed.
-  const body = 3000;
+  const body = 1000;
   let commits = 0;
   while (!isChanged && commits < 200) {
     const from = many + commits++ * body;
@@ -192,10 +194,10 @@ test('processing continues after an aborted transaction, without another batch',
 
 test('`processed` resolves after the results are written, even if transactions are aborted', async () => {
   const { store, reader } = opened();
-  for (let port = 1; port <= 20; port++) {
+  for (let port = 1; port <= 10; port++) {
     await store.commitOnly(batch([ssh({ dst_port: port })]));
     const processed = store.processed();
-    for (let times = 0; times < 20; times++) await store.commitOnly(broken()).catch(() => undefined);
+    for (let times = 0; times < 10; times++) await store.commitOnly(broken()).catch(() => undefined);
     await processed;
     expect(Object.keys(counted(reader))).toHaveLength(port);
   }
