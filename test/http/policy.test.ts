@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { adminPassword, startService } from '../../scripts/service.ts';
+import { login, startService } from '../../scripts/service.ts';
 import type { AccessRule } from '../../src/contract/resources/policy.ts';
 import { operationIds } from '../../src/contract/routes.ts';
 import type { Role } from '../../src/contract/vocabulary.ts';
@@ -255,22 +255,24 @@ describe('the access policy over HTTP', () => {
   });
 });
 
-test('SIGHUP reloads the file of a running service, which keeps running if the file is invalid', async () => {
-  const service = await startService({ env: { CANDOR_LOG_LEVEL: 'info' } });
+test('the banner of a service reports an invalid file, and SIGHUP reloads the file and keeps the policy if the file is invalid', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-policy-'));
+  const file = join(dataDir, 'mine.json');
+  writeFileSync(file, '{"rules": [{}]}');
+  const service = await startService({ dataDir, env: { CANDOR_LOG_LEVEL: 'info', CANDOR_POLICY_FILE: file } });
   try {
+    expect(service.output).toContainEqual(
+      expect.stringMatching(
+        /^ {2}warning +the previous access policy stays in effect: the access policy file .* rules\.0\.\w+ is/,
+      ),
+    );
     const ask = async (path: string, init: RequestInit = {}) => fetch(service.url + path, init);
-    const body = JSON.stringify({ username: 'admin', password: adminPassword });
-    const headers = { 'content-type': 'application/json' };
-    const login = (await (await ask('/auth/login', { method: 'POST', headers, body })).json()) as {
-      access_token: string;
-    };
-    const authorization = { authorization: `Bearer ${login.access_token}` };
+    const authorization = { authorization: `Bearer ${await login(service)}` };
     const { data } = (await (await ask('/api/v1/policy', { headers: authorization })).json()) as PolicyAnswer;
     const said = async (text: string) => {
       while (!service.output.some((line) => line.includes(text)))
         await new Promise((resolve) => setTimeout(resolve, 10));
     };
-    const file = join(service.dataDir, 'policy.json');
     writeFileSync(file, '{');
     process.kill(service.pid, 'SIGHUP');
     await said('cannot reload the access policy; keeping the previous one');
@@ -280,22 +282,6 @@ test('SIGHUP reloads the file of a running service, which keeps running if the f
     expect((await ask('/api/v1/alerts', { headers: authorization })).status).toBe(403);
   } finally {
     expect(await service.stop()).toBe(0);
-  }
-});
-
-test('the banner reports an invalid file at the start', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'candor-policy-'));
-  const file = join(dataDir, 'mine.json');
-  writeFileSync(file, '{"rules": [{}]}');
-  const service = await startService({ dataDir, env: { CANDOR_POLICY_FILE: file } });
-  try {
-    expect(service.output).toContainEqual(
-      expect.stringMatching(
-        /^ {2}warning +the previous access policy stays in effect: the access policy file .* rules\.0\.\w+ is/,
-      ),
-    );
-  } finally {
-    await service.stop();
     rmSync(dataDir, { recursive: true });
   }
 });
