@@ -2,10 +2,10 @@
  * `node retention-full-disk-child.ts <folder>`: a store on a small dedicated volume, in one process
  * throughout. Prints the result of each stage, as JSON lines.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, statfsSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mulberry32 } from '../../../bench/conn-records.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { BlockBuilder } from '../../../src/events/format/block-builder.ts';
 import { openReader } from '../../../src/store/reader.ts';
@@ -27,14 +27,14 @@ const store = openStore({
 });
 const reader = openReader(dataDir);
 
-const random = mulberry32(1);
-/** Returns text that uses disk space. */
-const filling = () => Array.from({ length: 40 }, () => Math.floor(random() * 2 ** 32).toString(36)).join('');
+const rows = 500;
+/** Returns text that uses disk space: few events fill the disk. */
+const filling = () => randomBytes(1600).toString('base64');
 
 async function commit(): Promise<ServiceError | undefined> {
   const builder = new BlockBuilder('network', now);
-  for (let row = 0; row < 4000; row++) builder.add(networkRecord({ timestamp: now + row, community_id: filling() }));
-  const answer = { accepted: 4000, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
+  for (let row = 0; row < rows; row++) builder.add(networkRecord({ timestamp: now + row, community_id: filling() }));
+  const answer = { accepted: rows, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
   try {
     await store.commit({ blocks: [builder.finish()], answer });
     return undefined;
@@ -61,7 +61,7 @@ const shown = (refusal: ServiceError | undefined) => ({ code: refusal?.code, det
 let accepted = 0;
 let refusal = await commit();
 while (refusal === undefined) {
-  accepted += 4000;
+  accepted += rows;
   refusal = await commit();
 }
 told('refused', { accepted, ...shown(refusal) });
