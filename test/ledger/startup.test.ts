@@ -5,6 +5,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,20 +13,30 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/lmdb.ts';
 import { banner } from '../../src/ledger/banner.ts';
 import type { LedgerFault } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { checkAll } from './outside.ts';
 
-/** Creates a closed log of `size` entries. */
+const logs = mkdtempSync(join(tmpdir(), 'candor-startup-'));
+afterAll(() => rmSync(logs, { recursive: true }));
+
+/** Returns a folder with a closed log of `size` entries, copied from the log that the first call creates. */
 async function logOf(size: number): Promise<string> {
+  const log = join(logs, String(size));
+  if (!existsSync(log)) {
+    const ledger = await openLedger({ dataDir: log });
+    if (size > 0) await ledger.append(entries(0, size));
+    await ledger.close();
+  }
   const dataDir = folder();
-  const ledger = await open(dataDir);
-  if (size > 0) await ledger.append(entries(0, size));
-  await ledger.close();
+  cloneFolder(log, dataDir);
   return dataDir;
 }
 
