@@ -7,9 +7,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audit, type Pin } from '../../src/client/auditor.ts';
 import type { LedgerStep } from '../../src/ledger/hooks.ts';
 import type { LedgerKeyPurpose } from '../../src/ledger/ledger.ts';
-import { openLedger } from '../../src/ledger/open.ts';
+import { type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
 import { cloneFolder } from '../files/copy-folder.ts';
 import { keyEntries, sourceOf } from './audited.ts';
+import { useFewerRounds } from './fewer-rounds.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
@@ -36,12 +37,44 @@ const rotationSteps: [step: LedgerStep, nth: number][] = [
 const commitSteps: readonly LedgerStep[] = ['batch-taken', 'head-signed', 'in-transaction', 'flushed', 'released'];
 const purposes = ['transparency-sth', 'event-signing', 'access-token'] as const;
 
-/**
- * Creates a log of five entries that an auditor has pinned, and opens a ledger that fails at the nth
- * occurrence of a step.
- */
-async function broken(step: LedgerStep, nth: number) {
+/** A closed log of five entries, pinned by an auditor. */
+interface PinnedLog {
+  readonly dataDir: string;
+  readonly pin: Pin;
+}
+
+async function pinnedLog(options: Partial<LedgerOptions> = {}): Promise<PinnedLog> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-keys-'));
+  const ledger = await openLedger({ dataDir, ...options });
+  await ledger.append(entries(0, 5));
+  const pinned = await audit(sourceOf(ledger), undefined, { now: Date.now() });
+  if (pinned.status !== 'pinned') throw new Error('the auditor has no pin');
+  await ledger.close();
+  return { dataDir, pin: pinned.pin };
+}
+
+/** Copies a log to a folder that is removed after the test. */
+function copyOf(log: PinnedLog): string {
   const dataDir = folder();
+  cloneFolder(log.dataDir, dataDir);
+  return dataDir;
+}
+
+/** The log that tests copy, and the same with encrypted keys. They are shared, because they take long to create. */
+let plain: PinnedLog;
+let encrypted: PinnedLog;
+beforeAll(async () => {
+  plain = await pinnedLog();
+  encrypted = await pinnedLog({ keyPassphrase: 'correct horse' });
+  await useFewerRounds(encrypted.dataDir, 'correct horse');
+});
+afterAll(() => {
+  for (const { dataDir } of [plain, encrypted]) rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** Opens a copy of the plain log, and fails at the nth occurrence of a step. */
+async function broken(step: LedgerStep, nth: number) {
+  const dataDir = copyOf(plain);
   const fatal: unknown[] = [];
   const failure = new Error('the disk says no');
   let armed = false;
@@ -55,13 +88,10 @@ async function broken(step: LedgerStep, nth: number) {
       },
     },
   });
-  await ledger.append(entries(0, 5));
-  const pinned = await audit(sourceOf(ledger), undefined, { now: Date.now() });
-  if (pinned.status !== 'pinned') throw new Error('the auditor has no pin');
   const arm = () => {
     armed = true;
   };
-  return { dataDir, ledger, arm, pin: pinned.pin, fatal, failure };
+  return { dataDir, ledger, arm, pin: plain.pin, fatal, failure };
 }
 
 /**
@@ -230,25 +260,9 @@ const kills: [change: string, step: LedgerStep, told: string[]][] = [
   ['revoke', 'head-signed', ['key.revoked']],
   ['revoke', 'keys-changed', ['key.revoked']],
 ];
-/**
- * A log of five entries with encrypted keys, pinned by an auditor. It is shared, because key derivation takes
- * long.
- */
-let encrypted: { readonly dataDir: string; readonly pin: Pin };
-beforeAll(async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'candor-encrypted-'));
-  const ledger = await openLedger({ dataDir, keyPassphrase: 'correct horse' });
-  await ledger.append(entries(0, 5));
-  const pinned = await audit(sourceOf(ledger), undefined, { now: Date.now() });
-  if (pinned.status !== 'pinned') throw new Error('the auditor has no pin');
-  await ledger.close();
-  encrypted = { dataDir, pin: pinned.pin };
-});
-afterAll(() => rmSync(encrypted.dataDir, { recursive: true, force: true }));
 
 test.each(kills)('after a kill during %s at %s, with encrypted keys, %j is logged once', async (change, step, told) => {
-  const dataDir = folder();
-  cloneFolder(encrypted.dataDir, dataDir);
+  const dataDir = copyOf(encrypted);
   await killAt(dataDir, change, step);
   const after = await open(dataDir, { keyPassphrase: 'correct horse' });
   expect(await kinds(after)).toEqual(told);

@@ -1,19 +1,22 @@
 /** Key files: content, permissions, and encryption. */
 import { createDecipheriv, pbkdf2Sync } from 'node:crypto';
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resourceTypes } from '../../src/contract/resource-types.ts';
 import { JsonWebKeySet } from '../../src/contract/resources/transparency.ts';
 import { validate } from '../../src/contract/validate.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
 import { KeyFileError, parseKeyFile } from '../../src/ledger/keys/key-file.ts';
 import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
-import { openLedger } from '../../src/ledger/open.ts';
+import { type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { parseVerifierKey } from '../../src/tlog/note.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 import { keyEntries } from './audited.ts';
+import { useFewerRounds } from './fewer-rounds.ts';
 import { codeOf, entries, entry, folder, open, rawKey } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
@@ -30,6 +33,20 @@ const everything = (dataDir: string): string =>
     .filter((item) => item.isFile())
     .map((item) => readFileSync(join(item.parentPath, item.name), 'latin1'))
     .join('\n');
+
+/** Creates a closed log without entries, in a folder that the caller removes. */
+async function closedLog(options: Partial<LedgerOptions> = {}): Promise<string> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-keys-'));
+  await (await openLedger({ dataDir, ...options })).close();
+  return dataDir;
+}
+
+/** Copies a closed log to a folder that is removed after the test. */
+function copyOf(dataDir: string): string {
+  const copy = folder();
+  cloneFolder(dataDir, copy);
+  return copy;
+}
 
 describe('the key set', () => {
   test('has the four keys of a new log, each with the fingerprint shown to operators', async () => {
@@ -117,11 +134,17 @@ describe('key files', () => {
     expect(await (await open(dataDir)).keys()).toHaveLength(5);
   });
 
+  /** A closed log without entries. */
+  let closed: string;
+  beforeAll(async () => {
+    closed = await closedLog();
+  });
+  afterAll(() => rmSync(closed, { recursive: true }));
+
   test.each(['checkpoint', 'transparency-sth', 'event-signing', 'access-token'])(
     'a lost %s key degrades the log and is not replaced',
     async (purpose) => {
-      const dataDir = folder();
-      await (await open(dataDir)).close();
+      const dataDir = copyOf(closed);
       const file = filesOf(dataDir).find(({ svc_purpose }) => svc_purpose === purpose)!;
       rmSync(join(dataDir, 'keys', `${file.kid}.json`));
       const ledger = await open(dataDir);
@@ -132,8 +155,7 @@ describe('key files', () => {
   );
 
   test('leftovers of an interrupted write are removed', async () => {
-    const dataDir = folder();
-    await (await open(dataDir)).close();
+    const dataDir = copyOf(closed);
     const [name] = namesOf(dataDir);
     copyFileSync(join(dataDir, 'keys', name!), join(dataDir, 'keys', `${name}.new`));
     const ledger = await open(dataDir);
@@ -161,8 +183,7 @@ describe('key files', () => {
     ['svc_ending', 'none'],
     ['svc_entries', 'none'],
   ])('a file with %s %j is damaged, and the other keys are still served', async (name, value) => {
-    const dataDir = folder();
-    await (await open(dataDir)).close();
+    const dataDir = copyOf(closed);
     const [file] = filesOf(dataDir);
     writeFileSync(join(dataDir, 'keys', `${file!.kid}.json`), JSON.stringify({ ...file, [name]: value }));
     const ring = KeyRing.load(join(dataDir, 'keys'));
@@ -195,6 +216,18 @@ describe('key files', () => {
 
 describe('encryption', () => {
   const passphrase = 'correct horse bättery';
+  /** Closed logs with encrypted keys: as the product writes them, and with fewer rounds of key derivation. */
+  let usual: string;
+  let fast: string;
+  beforeAll(async () => {
+    usual = await closedLog({ keyPassphrase: passphrase.normalize('NFC') });
+    fast = mkdtempSync(join(tmpdir(), 'candor-keys-'));
+    cloneFolder(usual, fast);
+    await useFewerRounds(fast, passphrase);
+  });
+  afterAll(() => {
+    for (const dataDir of [usual, fast]) rmSync(dataDir, { recursive: true });
+  });
 
   test('no private key is readable on disk, and the log works', async () => {
     const dataDir = folder();
@@ -217,9 +250,7 @@ describe('encryption', () => {
   });
 
   test('the file conforms to RFC 7517 appendix C, and can be decrypted without our code', async () => {
-    const dataDir = folder();
-    await (await open(dataDir, { keyPassphrase: passphrase })).close();
-    const [file] = filesOf(dataDir);
+    const [file] = filesOf(usual);
     const [protect, key, iv, text, tag] = String(file!.svc_encrypted).split('.') as [
       string,
       string,
@@ -271,8 +302,7 @@ describe('encryption', () => {
   test.each([undefined, 'wrong horse'])(
     'with passphrase %j the start fails with a one-line message, and changes nothing',
     async (wrong) => {
-      const dataDir = folder();
-      await (await open(dataDir, { keyPassphrase: passphrase })).close();
+      const dataDir = copyOf(fast);
       const before = filesOf(dataDir);
       const failing = openLedger({ dataDir, ...(wrong === undefined ? {} : { keyPassphrase: wrong }) });
       await expect(failing).rejects.toThrow(/^[^\n]*CANDOR_KEY_PASSPHRASE[^\n]*$/);
@@ -283,15 +313,12 @@ describe('encryption', () => {
   );
 
   test('a passphrase is the same in every Unicode normalisation', async () => {
-    const dataDir = folder();
-    await (await open(dataDir, { keyPassphrase: passphrase.normalize('NFC') })).close();
-    const ledger = await open(dataDir, { keyPassphrase: passphrase.normalize('NFD') });
+    const ledger = await open(copyOf(fast), { keyPassphrase: passphrase.normalize('NFD') });
     expect((await ledger.status()).health).toEqual({ state: 'ok' });
   });
 
   test('a private key that is invalid or belongs to another key is reported as damage', async () => {
-    const dataDir = folder();
-    await (await open(dataDir, { keyPassphrase: passphrase })).close();
+    const dataDir = copyOf(fast);
     const [one, other] = filesOf(dataDir);
     const bombs = Buffer.from(JSON.stringify({ alg: 'PBES2-HS512+A256KW', enc: 'A256GCM', p2s: 'AAAA', p2c: 2e9 }));
     for (const svc_encrypted of [other!.svc_encrypted, 'x', `${bombs.toString('base64url')}.A.A.A.A`]) {
@@ -304,7 +331,7 @@ describe('encryption', () => {
   });
 
   test('reading public keys does not need a passphrase', async () => {
-    const dataDir = folder();
+    const dataDir = copyOf(fast);
     const ledger = await open(dataDir, { keyPassphrase: passphrase });
     const ring = KeyRing.load(join(dataDir, 'keys'));
     expect(ring.damaged).toEqual([]);

@@ -17,12 +17,16 @@ export class PassphraseError extends Error {
  * Encrypts the private key as a JWE in compact form (RFC 7517 appendix C): the encryption key is derived from
  * the passphrase by PBES2-HS512+A256KW (RFC 7518, section 4.8), the content is encrypted with A256GCM.
  */
-export function encryptPrivate(file: Pick<KeyFile, 'kid' | 'x'>, d: string, passphrase: string): Promise<string> {
-  const { kid, x } = file;
+export function encryptPrivate(
+  { kid, x }: Pick<KeyFile, 'kid' | 'x'>,
+  d: string,
+  passphrase: string,
+  p2c = rounds,
+): Promise<string> {
   const jwk = JSON.stringify({ kty: 'OKP', crv: 'Ed25519', kid, x, d });
   return new CompactEncrypt(new TextEncoder().encode(jwk))
     .setProtectedHeader({ alg: 'PBES2-HS512+A256KW', enc: 'A256GCM', cty: 'jwk+json' })
-    .setKeyManagementParameters({ p2c: rounds })
+    .setKeyManagementParameters({ p2c })
     .encrypt(octets(passphrase));
 }
 
