@@ -83,7 +83,9 @@ test('events whose processing fails are skipped without waiting for another tran
   bugAt(200, 201, 202);
   const { store } = opened({ home: ['10.0.0.0/8'], detectors: () => [new Slow()] });
   const many = Array.from({ length: 8000 }, (_, n) => (n % 100) + 1);
-  const batches = [many, many, [200, ...many], [...many, 201, 202]].map(connections);
+  // Each event of a failing pass is processed alone, so its block is small.
+  const few = many.slice(0, 500);
+  const batches = [[200, ...few], many, many, [...few, 201, 202]].map(connections);
   await Promise.all(batches.map((batch) => store.commitOnly(batch)));
   // Status calls are not part of transactions, so they do not resume processing.
   await vi.waitFor(async () => expect((await store.status()).uncounted_events).toBe(0), 240_000);
