@@ -32,8 +32,8 @@ async function runAndKill(dataDir: string, from: number, acks: number): Promise<
 test('kill -9 at random moments: acknowledged batches are complete and stored once', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-crash-'));
   const acknowledged: number[] = [];
-  for (let round = 0; round < 6; round++) acknowledged.push(...(await runAndKill(dataDir, (round + 1) * 10_000, 20)));
-  expect(acknowledged.length).toBeGreaterThanOrEqual(120);
+  for (let round = 0; round < 4; round++) acknowledged.push(...(await runAndKill(dataDir, (round + 1) * 10_000, 20)));
+  expect(acknowledged.length).toBeGreaterThanOrEqual(80);
 
   const store = openStore({ dataDir, alertWindowMs: hour });
   const reader = openReader(dataDir);
