@@ -17,7 +17,7 @@ import { sourceOf } from './audited.ts';
 import { folder } from './fixture.ts';
 import { randomSource } from './random-source.ts';
 
-const starts = Number(process.env.STARTS ?? 8);
+const starts = Number(process.env.STARTS ?? 5);
 const seed = Number(process.env.SEED ?? 20_251_123);
 /** Number of starts of one log. Each start reads the whole log, which earlier starts made longer. */
 const startsOfLog = 50;
