@@ -134,8 +134,22 @@ const states: Readonly<Record<string, ConnectionState>> = {
   OTH: 'traffic',
 };
 
-/** Yields the connections of a log, in the order of its file. */
-export function* realFlows(file: string, home?: readonly string[]): Generator<Flow> {
+const parsed = new Map<string, readonly unknown[]>();
+
+/** Reads events once per process: test files of one process share the events of a log, or of the generated traffic. */
+export function readOnce<E>(name: string, read: () => Iterable<E>): readonly E[] {
+  const known = parsed.get(name) as readonly E[] | undefined;
+  if (known !== undefined) return known;
+  const events = [...read()];
+  parsed.set(name, events);
+  return events;
+}
+
+/** Returns the connections of a log, in the order of its file. */
+export const realFlows = (file: string, home?: readonly string[]): readonly Flow[] =>
+  readOnce(`flows ${file} ${home}`, () => flowsIn(file, home));
+
+function* flowsIn(file: string, home?: readonly string[]): Generator<Flow> {
   const reader = new FlowReader(home);
   for (const line of gunzipSync(readFileSync(file)).toString().trim().split('\n')) {
     const flow = reader.read(line);
@@ -143,10 +157,13 @@ export function* realFlows(file: string, home?: readonly string[]): Generator<Fl
   }
 }
 
-/** Yields the connections of the traffic generator's office, starting on a Monday at midnight. */
-export function* officeFlows(
-  options: Partial<TrafficOptions> & { readonly days: number; readonly attacks?: boolean },
-): Generator<Flow> {
+export type OfficeOptions = Partial<TrafficOptions> & { readonly days: number; readonly attacks?: boolean };
+
+/** Returns the connections of the traffic generator's office, starting on a Monday at midnight. */
+export const officeFlows = (options: OfficeOptions): readonly Flow[] =>
+  readOnce(`flows ${JSON.stringify(options)}`, () => flowsOfOffice(options));
+
+function* flowsOfOffice(options: OfficeOptions): Generator<Flow> {
   const reader = new FlowReader();
   const start = options.start ?? Date.UTC(2026, 10, 16);
   for (const { time, line, truth } of traffic({ seed: 5, ...options, start })) {

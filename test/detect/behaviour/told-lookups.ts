@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { type TrafficOptions, traffic } from '../../../scripts/traffic/index.ts';
+import { traffic } from '../../../scripts/traffic/index.ts';
 import type { Detection, Detector, DnsLookup } from '../../../src/detect/behaviour/detector.ts';
 import { compileHome } from '../../../src/net/home-networks.ts';
 import { addressBytes } from '../../../src/net/ip.ts';
-import { reports, withoutRefreshes } from './told-flows.ts';
+import { type OfficeOptions, readOnce, reports, withoutRefreshes } from './told-flows.ts';
 
 const shared = join(process.env.CANDOR_SHARED ?? '../shared', 'data');
 export const dnsFiles = {
@@ -67,8 +67,11 @@ function ofSuricata(r: Json): DnsLookup {
   });
 }
 
-/** Yields the look-ups of a log, in the order of its file. */
-export function* realLookups(file: string, home?: readonly string[]): Generator<DnsLookup> {
+/** Returns the look-ups of a log, in the order of its file. */
+export const realLookups = (file: string, home?: readonly string[]): readonly DnsLookup[] =>
+  readOnce(`look-ups ${file} ${home}`, () => lookupsIn(file, home));
+
+function* lookupsIn(file: string, home?: readonly string[]): Generator<DnsLookup> {
   const reader = new LookupReader(home);
   const bytes = readFileSync(file);
   for (const line of (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString().trim().split('\n')) {
@@ -77,10 +80,11 @@ export function* realLookups(file: string, home?: readonly string[]): Generator<
   }
 }
 
-/** Yields the look-ups of the traffic generator's office, starting on a Monday at midnight. */
-export function* officeLookups(
-  options: Partial<TrafficOptions> & { readonly days: number; readonly attacks?: boolean },
-): Generator<DnsLookup> {
+/** Returns the look-ups of the traffic generator's office, starting on a Monday at midnight. */
+export const officeLookups = (options: OfficeOptions): readonly DnsLookup[] =>
+  readOnce(`look-ups ${JSON.stringify(options)}`, () => lookupsOfOffice(options));
+
+function* lookupsOfOffice(options: OfficeOptions): Generator<DnsLookup> {
   const reader = new LookupReader();
   const start = Date.UTC(2026, 10, 16);
   for (const { time, line, truth } of traffic({ seed: 5, start, ...options })) {
