@@ -259,7 +259,7 @@ test.for([
   ['both', { maxAgeMs, maxBytes: 160 * 1024 }],
 ] as const)('bounded by %s, retention removes whole old blocks, and reads match a plain list', async ([, bounds]) => {
   await fc.assert(
-    fc.asyncProperty(fc.array(command, { minLength: 60, maxLength: 120 }), fc.nat(), async (commands, seed) => {
+    fc.asyncProperty(fc.array(command, { minLength: 60, maxLength: 90 }), fc.nat(), async (commands, seed) => {
       const model = new Model(bounds, seed);
       for (const one of commands) {
         const before = model.now;
@@ -285,6 +285,6 @@ test.for([
       if (left) expect(model.events.diskBytes()).toBeLessThanOrEqual(bounds.maxBytes);
       await model.end();
     }),
-    { numRuns: 4 },
+    { numRuns: 3 },
   );
 });
