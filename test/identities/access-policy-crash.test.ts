@@ -1,23 +1,33 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import type { PolicyStep } from '../../src/identities/access-policy.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { code, folder, onlyAuditors } from './opened-policy.ts';
 import { policyEntries } from './policy-entries.ts';
-import { alice, forRoles, openPolicy, withRules } from './policy-parts.ts';
+import { alice, forRoles, newFolder, openPolicy, removeFolder, withRules } from './policy-parts.ts';
 
 const child = new URL('policy-crash-child.ts', import.meta.url).pathname;
 
-/** Makes a change in a process that is killed after a step. */
+const killed = newFolder();
+afterAll(() => removeFolder(killed));
+
+/** Makes a change in a process that is killed after a step. The first call for a step does so, and later calls copy it. */
 async function killedAfter(step: PolicyStep): Promise<string> {
+  const left = join(killed, step);
+  if (!existsSync(left)) await killAfter(step, left);
   const dataDir = folder();
+  cpSync(left, dataDir, { recursive: true });
+  return dataDir;
+}
+
+async function killAfter(step: PolicyStep, dataDir: string): Promise<void> {
+  mkdirSync(dataDir);
   await (await openPolicy(dataDir)).close();
   const [code, signal] = await once(spawn(process.execPath, [child, dataDir, step]), 'exit');
   expect([code, signal]).toEqual([null, 'SIGKILL']);
-  return dataDir;
 }
 
 const fileIn = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'policy.json'), 'utf8'));
