@@ -1,30 +1,32 @@
 /** Settings stored over HTTP, and the start that applies them. */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, type Service, startService } from '../../scripts/service.ts';
 import type { Config } from '../../src/contract/resources/config.ts';
 import { call } from '../system/call.ts';
 
-let dataDir: string;
-let running: Service | undefined;
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'candor-restart-'));
+const folder = mkdtempSync(join(tmpdir(), 'candor-restart-'));
+const dataDir = join(folder, 'data');
+const path = join(folder, 'candor.yaml');
+let service: Service;
+beforeAll(async () => {
+  mkdirSync(dataDir);
+  writeFileSync(path, '# ours\nalerts:\n  window_ms: 6000 # six seconds\n');
+  await start();
 });
-afterEach(async () => {
-  await running?.kill().catch(() => undefined);
-  running = undefined;
-  rmSync(dataDir, { recursive: true, force: true });
+afterAll(async () => {
+  await service.kill().catch(() => undefined);
+  rmSync(folder, { recursive: true, force: true });
 });
 
-async function started(env: Record<string, string> = {}): Promise<Service> {
-  running = await startService({ dataDir, env });
-  return running;
+async function start(): Promise<void> {
+  service = await startService({ dataDir, env: { CANDOR_CONFIG: path } });
 }
 
-async function config(service: Service, settings?: Record<string, unknown>): Promise<Config> {
+async function config(settings?: Record<string, unknown>): Promise<Config> {
   const token = await login(service);
   const { status, body } =
     settings === undefined
@@ -36,27 +38,42 @@ async function config(service: Service, settings?: Record<string, unknown>): Pro
 
 const wanted = { 'alerts.window_ms': 7000, 'network.home': ['10.9.0.0/16'] };
 
+test('settings that name a missing file, a pipe or a device are refused, and the service keeps running', async () => {
+  const token = await login(service);
+  const missing = join(folder, 'none.pem');
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  for (const [settings, reason] of [
+    [{ 'tls.cert': missing, 'tls.key': missing }, ''],
+    [{ 'witness.policy': '/dev/zero' }, 'it is not a file'],
+    [{ 'witness.policy': pipe }, 'it is not a file'],
+    [{ 'tls.cert': pipe, 'tls.key': pipe }, 'it is not a file'],
+    [{ 'tls.cert': '/dev/zero', 'tls.key': '/dev/zero' }, 'it is not a file'],
+  ] as const) {
+    const { status, body } = await call(service, 'updateConfig', { token, json: { settings } });
+    const details = { field: `settings.${Object.keys(settings)[0]}`, reason: expect.stringContaining(reason) };
+    expect([status, body]).toMatchObject([400, { error: { details } }]);
+  }
+  expect((await call(service, 'getHealth')).status).toBe(200);
+});
+
 test('a stored value is pending, survives kill -9 in the file named by CANDOR_CONFIG, and is active after a restart', async () => {
-  const path = join(dataDir, 'candor.yaml');
-  writeFileSync(path, '# ours\nalerts:\n  window_ms: 6000 # six seconds\n');
-  const env = { CANDOR_CONFIG: path };
-  const first = await started(env);
-  expect((await config(first, wanted)).pending).toEqual(wanted);
-  const settings = { 'tls.cert': join(dataDir, 'none.pem'), 'tls.key': join(dataDir, 'none.pem') };
-  const refused = await call(first, 'updateConfig', { token: await login(first), json: { settings } });
-  expect([refused.status, refused.body]).toMatchObject([400, { error: { details: { field: 'settings.tls.cert' } } }]);
-  await first.kill();
+  expect((await config(wanted)).pending).toEqual(wanted);
+  await service.kill();
   expect(readFileSync(path, 'utf8')).toBe(
     '# ours\nalerts:\n  window_ms: 7000 # six seconds\nnetwork.home:\n  - 10.9.0.0/16\n',
   );
-  const { active, pending, restart_required, settings: described } = await config(await started(env));
+  await start();
+  const { active, pending, restart_required, settings: described } = await config();
   expect(active).toMatchObject(wanted);
   expect([pending, restart_required]).toEqual([{}, false]);
   expect(described.find(({ name }) => name === 'alerts.window_ms')?.source).toBe('file');
 });
 
 test('an invalid stored value prevents the start with one line: file, setting, expected value', () => {
+  const dataDir = join(folder, 'other');
   const path = join(dataDir, 'config.json');
+  mkdirSync(dataDir);
   writeFileSync(path, '{"alerts.window_ms": "long"}');
   const root = new URL('../..', import.meta.url).pathname;
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'start'], {
