@@ -12,7 +12,7 @@ const [dataDir = '', round = '0'] = process.argv.slice(2);
 const store = openStore({ dataDir, alertWindowMs: hour, clock: () => start, home: ['10.0.0.0/8'] });
 for (let n = 0; ; n++) {
   const network = new BlockBuilder('network', start);
-  for (let i = 0; i < 50 + (n % 7) * 400; i++)
+  for (let i = 0; i < (n % 7 === 6 ? 2500 : 50 + (n % 7)); i++)
     network.add(
       networkRecord({
         timestamp: start - ((n * 97 + i) % 5000) * 60_000,
