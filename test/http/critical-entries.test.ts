@@ -163,7 +163,7 @@ const policyFile = () => join(dataDir, 'policy.json');
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 describe('on a running service', () => {
-  beforeAll(() => on.start(dataDir), 60_000);
+  beforeAll(() => on.start(dataDir));
   afterAll(() => on.service.kill().catch(() => undefined));
 
   /**
