@@ -95,7 +95,7 @@ describe.each(Object.entries(forms))('%s', (_, write) => {
           expect(loadSettings(env).config).toEqual(wanted);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });

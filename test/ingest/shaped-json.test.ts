@@ -230,7 +230,7 @@ describe('lines parsed by their shapes', () => {
     const reader = new ShapeParser();
     fc.assert(
       fc.property(lines, (one) => void readAll(one, reader)),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -240,7 +240,7 @@ describe('lines parsed by their shapes', () => {
       fc.property(fc.nat(line.length - 1), fc.string({ minLength: 1, maxLength: 2 }), (at, put) => {
         readAll([line, line.slice(0, at) + put.replace('\n', ' ') + line.slice(at + put.length)]);
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 
