@@ -357,6 +357,6 @@ it('updates lead from any snapshot to the newest snapshot, for any events, even 
       reader.close();
       await store.close();
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 });
