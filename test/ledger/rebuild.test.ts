@@ -387,7 +387,7 @@ test('a rebuild recovers all entries that are recoverable according to the known
         await ledger.close();
       }
     }),
-    { seed, numRuns: 20 },
+    { seed, numRuns: 12 },
   );
 });
 
