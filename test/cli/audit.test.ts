@@ -13,7 +13,7 @@ import { CachingProxy } from '../client/caching-proxy.ts';
 import { keyPairOf, signedHead } from '../client/forged-head.ts';
 import { type Entry, rewrite } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
-import { candor, Running } from './candor.ts';
+import { candor, command, Running } from './candor.ts';
 import { pinned } from './pinned.ts';
 
 let log: ServedLog;
@@ -29,7 +29,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const audit = (...more: string[]) => candor('audit', log.url, '--state', state, '--json', ...more);
+const audit = (...more: string[]) => command('audit', log.url, '--state', state, '--json', ...more);
 
 /** Makes the server show a log whose head and checkpoint belong to different trees. */
 async function showTwoRoots(): Promise<void> {
@@ -45,11 +45,12 @@ async function showTwoRoots(): Promise<void> {
 
 describe('candor audit', () => {
   test('pins a log, follows it, and moves the pin only forward', async () => {
+    const separately = (...more: string[]) => candor('audit', log.url, '--state', state, '--json', ...more);
     expect(await audit()).toMatchObject({ code: exitCodes.ok, json: { status: 'empty' } });
     await log.append(2);
-    expect(await audit()).toMatchObject({ code: exitCodes.ok, json: { status: 'pinned', tree_size: 2 } });
+    expect(await separately()).toMatchObject({ code: exitCodes.ok, json: { status: 'pinned', tree_size: 2 } });
     await log.append(3);
-    const extended = await audit('--entries');
+    const extended = await separately('--entries');
     expect(extended).toMatchObject({
       code: exitCodes.ok,
       json: { status: 'extended', from_size: 2, tree_size: 5 },
@@ -84,10 +85,10 @@ describe('candor audit', () => {
       json: { code: 'UNPROVEN', convicts: false },
     });
     const file = String(found.json.evidence);
-    expect((await candor('verify', file)).code).toBe(exitCodes.refused);
+    expect((await command('verify', file)).code).toBe(exitCodes.refused);
     const keys = join(folder, 'keys.json');
     writeFileSync(keys, await (await fetch(`${log.url}/.well-known/jwks.json`)).text());
-    expect((await candor('verify', file, '--keys', keys)).code).toBe(exitCodes.misbehaviour);
+    expect((await command('verify', file, '--keys', keys)).code).toBe(exitCodes.misbehaviour);
     expect(readdirSync(join(folder, 'pins'))).toHaveLength(1);
   });
 
@@ -100,7 +101,7 @@ describe('candor audit', () => {
     await log.restore(copy);
     log.now += 1000;
     await log.append(1);
-    const found = await candor('audit', log.url, '--state', long);
+    const found = await command('audit', log.url, '--state', long);
     expect(found.code).toBe(exitCodes.misbehaviour);
     expect(found.stderr).toContain('"format":"candor-evidence/3"');
   });
@@ -166,14 +167,14 @@ describe('candor audit', () => {
     const { code: exit, json } = await audit();
     expect([exit, json.code]).toEqual([exitCodes.refused, code]);
     const file = String(json.evidence);
-    const checked = await candor('verify', file, '--json');
+    const checked = await command('verify', file, '--json');
     expect(checked).toMatchObject({ code: exitCodes.refused, json: { status: 'does_not_convict', code } });
     expect(checked.json.reason).toContain(proves);
     // As text: JSON.parse would round the times of heads.
     const text = readFileSync(file, 'utf8');
     const at = text.indexOf('"canonical":"') + 60;
     writeFileSync(file, `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`);
-    const altered = await candor('verify', file, '--json');
+    const altered = await command('verify', file, '--json');
     expect([altered.code, altered.json.reason]).toEqual([exitCodes.refused, expect.stringContaining('NOT_INCLUDED')]);
   });
 
@@ -185,14 +186,14 @@ describe('candor audit', () => {
     const body = JSON.stringify({ error, timestamp: new Date().toISOString() });
     log.lies = [{ path: '/tile/entries/000', tell: () => ({ status: 401, body }) }];
     expect(await audit('--entries')).toMatchObject({ code: exitCodes.refused, json: { kind: 'refused' } });
-    const headOnly = await candor('audit', log.url, '--state', state);
+    const headOnly = await command('audit', log.url, '--state', state);
     expect([headOnly.code, headOnly.stdout]).toEqual([
       exitCodes.ok,
       expect.stringContaining('Entries were not checked: pass a token'),
     ]);
     log.lies = [];
     expect((await audit('--no-entries')).json).toMatchObject({ status: 'unchanged', tree_size: 4 });
-    const { stdout } = await candor('audit', log.url, '--state', state, '--no-entries');
+    const { stdout } = await command('audit', log.url, '--state', state, '--no-entries');
     expect(stdout).toContain('Entries were not checked, because of --no-entries.');
   });
 
@@ -216,7 +217,7 @@ describe('candor audit', () => {
     const file = join(folder, 'backdated.json');
     const reasonOf = async (pinnedHead: typeof head) => {
       writeFileSync(file, writeEvidence({ ...about, pinnedHead, head, entries, keys: pinnedKeys, pinnedKeys }));
-      const { code, json } = await candor('verify', file, '--json');
+      const { code, json } = await command('verify', file, '--json');
       return [code, json.reason];
     };
     const signed = expect.stringContaining('the log signed entry 2, dated');
@@ -271,27 +272,27 @@ describe('candor audit', () => {
     await log.append(2);
     await proxy.keep('/api/transparency/sth', '/.well-known/jwks.json');
     await log.ledger.rotateKey('event-signing', 'system');
-    const audited = () => candor('audit', proxy.url, '--state', state, '--json');
+    const audited = () => command('audit', proxy.url, '--state', state, '--json');
     expect(await audited()).toMatchObject({ json: { status: 'pinned' } });
     proxy.serveKept = true;
     expect(await audited()).toMatchObject({ code: exitCodes.ok, json: { status: 'unchanged' } });
     const asked = ['verify', '--url', proxy.url, '--leaf-index', '1', '--pin', state, '--json'];
-    expect(await candor(...asked)).toMatchObject({ code: exitCodes.ok, json: { status: 'ok' } });
+    expect(await command(...asked)).toMatchObject({ code: exitCodes.ok, json: { status: 'ok' } });
   });
 
   test('reports invalid usage and an unreachable service', async () => {
-    expect((await candor('audit')).code).toBe(exitCodes.usage);
-    expect((await candor('audit', 'ftp://x')).code).toBe(exitCodes.usage);
-    expect((await candor('audit', log.url, '--interval', '0')).code).toBe(exitCodes.usage);
+    expect((await command('audit')).code).toBe(exitCodes.usage);
+    expect((await command('audit', 'ftp://x')).code).toBe(exitCodes.usage);
+    expect((await command('audit', log.url, '--interval', '0')).code).toBe(exitCodes.usage);
     const url = log.url;
     await log.close();
-    expect((await candor('audit', url, '--state', state)).code).toBe(exitCodes.unavailable);
+    expect((await command('audit', url, '--state', state)).code).toBe(exitCodes.unavailable);
   });
 });
 
 describe('candor audit --compare', () => {
   const other = () => join(folder, 'pins', 'other.json');
-  const compare = (...more: string[]) => candor('audit', ...more, '--compare', state, other(), '--json');
+  const compare = (...more: string[]) => command('audit', ...more, '--compare', state, other(), '--json');
 
   test('accepts pins of one tree: equal sizes offline, different sizes with the log', async () => {
     await log.append(2);
@@ -319,13 +320,13 @@ describe('candor audit --compare', () => {
     await log.restore(copy);
     log.now += 1000;
     await log.append(more);
-    expect((await candor('audit', log.url, '--state', other())).code).toBe(exitCodes.ok);
+    expect((await command('audit', log.url, '--state', other())).code).toBe(exitCodes.ok);
     const found = await compare(log.url);
     expect(found, found.stderr).toMatchObject({
       code: exitCodes.misbehaviour,
       json: { code, convicts: true },
     });
-    expect((await candor('verify', String(found.json.evidence))).code).toBe(exitCodes.misbehaviour);
+    expect((await command('verify', String(found.json.evidence))).code).toBe(exitCodes.misbehaviour);
   });
 
   test('rejects pins of two logs', async () => {

@@ -1,6 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
 
 const launcher = fileURLToPath(new URL('../../scripts/candor.js', import.meta.url));
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -24,12 +26,48 @@ export function candorIn(env: Readonly<Record<string, string>>, ...args: readonl
     const options = { env: { ...process.env, ...env }, timeout: 60_000, maxBuffer: 64 * 2 ** 20 };
     const command = ['--disable-warning=ExperimentalWarning', main, ...args];
     execFile(process.execPath, command, options, (error, stdout, stderr) => {
-      const last = stdout.trimEnd().split('\n').at(-1) ?? '';
-      const json = last.startsWith('{') && last.endsWith('}') ? (JSON.parse(last) as Record<string, unknown>) : {};
       const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1;
-      resolve({ code, json, stdout, stderr });
+      resolve(endedOf(code, stdout, stderr));
     });
   });
+}
+
+function endedOf(code: number, stdout: string, stderr: string): Ended {
+  const last = stdout.trimEnd().split('\n').at(-1) ?? '';
+  const json = last.startsWith('{') && last.endsWith('}') ? (JSON.parse(last) as Record<string, unknown>) : {};
+  return { code, json, stdout, stderr };
+}
+
+/**
+ * Runs a command line in this process, which saves 0.4 s of CPU time for the start of a process. For tests of what a
+ * command does; each command also has a test of its process.
+ */
+export async function command(...args: readonly string[]): Promise<Ended> {
+  const written: Written = { stdout: '', stderr: '' };
+  let code = 0;
+  await capturing.run(written, () =>
+    runProgram(args, (ended) => {
+      code = ended;
+    }),
+  );
+  return endedOf(code, written.stdout, written.stderr);
+}
+
+type Written = Record<'stdout' | 'stderr', string>;
+
+/** The output of the command that the current code belongs to, because commands may run at the same time. */
+const capturing = new AsyncLocalStorage<Written>();
+
+for (const name of ['stdout', 'stderr'] as const) {
+  const write = process[name].write.bind(process[name]) as (...args: unknown[]) => boolean;
+  process[name].write = (chunk: string | Uint8Array, ...more: unknown[]): boolean => {
+    const written = capturing.getStore();
+    if (written === undefined) return write(chunk, ...more);
+    written[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    const done = more.find((one) => typeof one === 'function') as (() => void) | undefined;
+    if (done !== undefined) process.nextTick(done);
+    return true;
+  };
 }
 
 /** A command that runs until it is stopped, with its JSON lines as they arrive. */

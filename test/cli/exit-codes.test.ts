@@ -4,10 +4,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type ErrorCode, errorCodes } from '../../src/errors.ts';
 import { type ExitCode, exitCodes, exitCodesHelp } from '../../src/service/exit-codes.ts';
-import { candor, candorIn } from './candor.ts';
+import { candor, candorIn, command } from './candor.ts';
 
 let folder: string;
 let server: Server;
@@ -26,6 +26,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   await new Promise((resolve) => server.close(resolve).closeAllConnections());
   rmSync(folder, { recursive: true, force: true });
 });
@@ -50,16 +51,24 @@ const cases: readonly (readonly [ErrorCode, ExitCode])[] = [
 describe('every command returns the same exit code for the same response of a service', () => {
   test.each(cases)('%s: %i', async (answered, wanted) => {
     code = answered;
-    const ended = await Promise.all(commands().map((command) => candor(...command)));
+    const ended = await Promise.all(commands().map((args) => command(...args)));
     expect(ended.map((one, i) => [commands()[i]![0], one.code])).toEqual(commands().map(([name]) => [name, wanted]));
+  });
+
+  test('which is the exit code of its process', async () => {
+    code = 'CONFLICT';
+    const ended = await Promise.all(commands().map((args) => candor(...args)));
+    expect(ended.map((one) => one.code)).toEqual(commands().map(() => exitCodes.refused));
   });
 });
 
 test('an empty token counts as unset, from the environment or from the command line', async () => {
   code = 'FORBIDDEN';
   const withTokens = commands().filter(([name]) => name !== 'sth');
-  await Promise.all(withTokens.map((command) => candorIn({ CANDOR_TOKEN: '' }, ...command)));
-  await candorIn({ CANDOR_TOKEN: 'secret' }, 'backup', url(), '--token', '');
+  vi.stubEnv('CANDOR_TOKEN', '');
+  await Promise.all(withTokens.map((args) => command(...args)));
+  vi.stubEnv('CANDOR_TOKEN', 'secret');
+  await command('backup', url(), '--token', '');
   expect(authorization).not.toHaveLength(0);
   expect(new Set(authorization)).toEqual(new Set([undefined]));
   await candorIn({ CANDOR_TOKEN: 'secret' }, 'backup', url());

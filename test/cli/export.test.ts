@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/service/exit-codes.ts';
 import { ServedLog } from '../client/served-log.ts';
-import { candor } from './candor.ts';
+import { candor, command } from './candor.ts';
 
 let log: ServedLog;
 let folder: string;
@@ -19,20 +19,20 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const exporting = (...more: string[]) => candor('export', log.url, '--json', ...more);
+const exporting = (...more: string[]) => command('export', log.url, '--json', ...more);
 
 describe('candor export', () => {
   test('writes an archive that candor verify checks offline', async () => {
     await log.append(9);
     await log.ledger.rotateKey('event-signing', 'system');
-    const told = await exporting('--out', file);
+    const told = await candor('export', log.url, '--json', '--out', file);
     expect(told.json, told.stderr).toMatchObject({ status: 'ok', from: 0, to: 11, tree_size: 11, file });
     const part = join(folder, 'part.archive');
     expect((await exporting('--from', '3', '--to', '7', '--out', part)).code).toBe(exitCodes.ok);
     const jwks = await (await fetch(`${log.url}/.well-known/jwks.json`)).text();
     await log.close();
 
-    const verified = await candor('verify', file, '--json');
+    const verified = await command('verify', file, '--json');
     expect(verified.json, verified.stderr).toMatchObject({
       status: 'ok',
       entries: 11,
@@ -41,7 +41,7 @@ describe('candor export', () => {
     });
     const keys = join(folder, 'keys.json');
     writeFileSync(keys, jwks);
-    const ofPart = await candor('verify', part, '--keys', keys, '--json');
+    const ofPart = await command('verify', part, '--keys', keys, '--json');
     expect(ofPart.json, ofPart.stderr).toMatchObject({
       entries: 4,
       from: 3,
@@ -53,23 +53,23 @@ describe('candor export', () => {
     const lines = readFileSync(file, 'utf8').split('\n');
     [lines[2], lines[3]] = [lines[3]!, lines[2]!];
     writeFileSync(file, lines.join('\n'));
-    expect(await candor('verify', file, '--json')).toMatchObject({
+    expect(await command('verify', file, '--json')).toMatchObject({
       code: exitCodes.refused,
       json: { code: 'WRONG_LEAF' },
     });
     writeFileSync(part, readFileSync(part, 'utf8').slice(0, -200));
-    expect(await candor('verify', part, '--json')).toMatchObject({ code: exitCodes.refused });
+    expect(await command('verify', part, '--json')).toMatchObject({ code: exitCodes.refused });
   });
 
   test('writes to standard output; --format jsonl writes only the entries', async () => {
     const ids = await log.append(3);
     const piped = await candor('export', log.url);
     writeFileSync(file, piped.stdout);
-    expect(await candor('verify', file, '--json')).toMatchObject({
+    expect(await command('verify', file, '--json')).toMatchObject({
       code: exitCodes.ok,
       json: { entries: 3 },
     });
-    const { stdout } = await candor('export', log.url, '--format', 'jsonl', '--from', '1');
+    const { stdout } = await command('export', log.url, '--format', 'jsonl', '--from', '1');
     const entries = stdout
       .trimEnd()
       .split('\n')
@@ -107,6 +107,6 @@ describe('candor export', () => {
     expect(denied.json.message).toContain('token');
     const { url } = log;
     await log.close();
-    expect((await candor('export', url)).code).toBe(exitCodes.unavailable);
+    expect((await command('export', url)).code).toBe(exitCodes.unavailable);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Logs that an attacker with the service's files and keys forked, edited or rolled back. Each log is the real ledger
- * behind HTTP, pinned, and audited by running the command in a process. Then the server is stopped, and the evidence
- * alone must be sufficient.
+ * behind HTTP, pinned, and audited by the command. Then the server is stopped, and the evidence alone must be
+ * sufficient.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { leafHash } from '../../src/tlog/tree.ts';
 import { type Entry, rewrite, signOtherRoot } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { mth } from '../tlog/oracle.ts';
-import { candor } from './candor.ts';
+import { command } from './candor.ts';
 import { pinned } from './pinned.ts';
 
 let log: ServedLog;
@@ -32,7 +32,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const audit = (...more: string[]) => candor('audit', log.url, '--state', state, '--json', ...more);
+const audit = (...more: string[]) => command('audit', log.url, '--state', state, '--json', ...more);
 
 interface Fork {
   readonly what: string;
@@ -219,7 +219,7 @@ describe('a forked or altered log is detected, and evidence of a fork convicts w
     expect(caught.code).toBe(exitCodes.misbehaviour);
 
     await log.close();
-    const judged = await candor('verify', String(caught.json.evidence), '--json');
+    const judged = await command('verify', String(caught.json.evidence), '--json');
     expect(judged.json).toMatchObject({ code, convicts });
     expect(judged.code).toBe(exitCodes.misbehaviour);
   });
@@ -296,7 +296,7 @@ describe('changed data under an unchanged signed tree is reported', () => {
       head: { tree_size: 5 },
       served: { from: 0, entries_root: bytesToHex(given), tiles_root: bytesToHex(given) },
     });
-    const judged = await candor('verify', String(caught.json.evidence), '--json');
+    const judged = await command('verify', String(caught.json.evidence), '--json');
     expect(judged).toMatchObject({ code: exitCodes.refused, json: { code: 'WRONG_ROOT', convicts: false } });
     expect(judged.json.reason).toContain('positions of entries are not');
   });

@@ -25,7 +25,7 @@ import { ServedLog } from '../client/served-log.ts';
 import { Authority } from '../timestamps/authority.ts';
 import { cosignature } from '../witness/rogue-witness.ts';
 import { keyPair } from '../witness/test-log.ts';
-import { candor } from './candor.ts';
+import { candor, command } from './candor.ts';
 import { pinned } from './pinned.ts';
 
 let log: ServedLog;
@@ -50,14 +50,14 @@ describe('candor verify and sth', () => {
       code: exitCodes.ok,
       json: { status: 'ok', entry_id: ids[2], leaf_index: 2 },
     });
-    expect((await candor('verify', '--url', log.url, '--entry-id', ids[1]!)).code).toBe(exitCodes.ok);
+    expect((await command('verify', '--url', log.url, '--entry-id', ids[1]!)).code).toBe(exitCodes.ok);
 
     const { canonical } = JSON.parse(readFileSync(bundle, 'utf8')) as { canonical: string };
     const event = join(folder, 'event.json');
     writeFileSync(event, JSON.stringify(JSON.parse(Buffer.from(canonical, 'base64').toString()), undefined, 2));
     await pinned(log, state);
     const held = ['verify', '--url', log.url, '--event', event, '--pin', state, '--json'];
-    expect(await candor(...held)).toMatchObject({
+    expect(await command(...held)).toMatchObject({
       code: exitCodes.ok,
       json: { leaf_index: 2, consistent_with: 4 },
     });
@@ -70,18 +70,18 @@ describe('candor verify and sth', () => {
       json: { entry_id: ids[2], keys: 'given' },
     });
     writeFileSync(keys, '{"keys":[]}');
-    expect(await candor(...offline)).toMatchObject({
+    expect(await command(...offline)).toMatchObject({
       code: exitCodes.refused,
       json: { code: 'UNKNOWN_KEY' },
     });
-    const byPin = await candor('verify', bundle, '--pin', state, '--json');
+    const byPin = await command('verify', bundle, '--pin', state, '--json');
     expect(byPin.json, byPin.stderr).toMatchObject({ keys: 'pin', consistent_with: 4 });
-    expect((await candor('verify', bundle, '--url', log.url)).code).toBe(exitCodes.usage);
-    expect((await candor('verify', join(folder, 'none.json'))).code).toBe(exitCodes.failed);
+    expect((await command('verify', bundle, '--url', log.url)).code).toBe(exitCodes.usage);
+    expect((await command('verify', join(folder, 'none.json'))).code).toBe(exitCodes.failed);
   });
 
   test('sth prints the head with all digits', async () => {
-    expect(await candor('sth', log.url, '--json')).toMatchObject({
+    expect(await command('sth', log.url, '--json')).toMatchObject({
       code: exitCodes.empty,
       json: { status: 'empty' },
     });
@@ -99,8 +99,8 @@ describe('candor verify of forged statements', () => {
     await pinned(log, state);
     await forgeEntry(log);
     const asked = ['verify', '--url', log.url, '--leaf-index', '3', '--json'];
-    expect(await candor(...asked)).toMatchObject({ code: exitCodes.ok });
-    expect(await candor(...asked, '--pin', state)).toMatchObject({
+    expect(await command(...asked)).toMatchObject({ code: exitCodes.ok });
+    expect(await command(...asked, '--pin', state)).toMatchObject({
       code: exitCodes.refused,
       json: { code: 'UNVOUCHED_KEY' },
     });
@@ -113,16 +113,16 @@ describe('candor verify of forged statements', () => {
     const bundle = join(folder, 'bundle.json');
     const checkpoint = join(folder, 'checkpoint');
     const online = ['verify', '--url', log.url, '--leaf-index', '0', '--json'];
-    expect(await candor(...online, '--save', bundle)).toMatchObject({ code: exitCodes.ok });
+    expect(await command(...online, '--save', bundle)).toMatchObject({ code: exitCodes.ok });
     writeFileSync(checkpoint, await log.ledger.checkpoint());
     for (const asked of [['verify', bundle, '--json'], ['verify', checkpoint, '--json'], online]) {
-      const found = await candor(...asked, '--pin', state);
+      const found = await command(...asked, '--pin', state);
       expect(found).toMatchObject({
         code: exitCodes.misbehaviour,
         json: { code: 'FORK', convicts: true, evidence: expect.stringContaining(`${state}.evidence-`) },
       });
       const { evidence } = found.json as { evidence: string };
-      expect(await candor('verify', evidence, '--pin', state)).toMatchObject({
+      expect(await command('verify', evidence, '--pin', state)).toMatchObject({
         code: exitCodes.misbehaviour,
       });
     }
@@ -135,7 +135,7 @@ describe('candor verify of forged statements', () => {
     onTestFinished(() => other.close());
     await other.append(1);
     const asked = ['verify', '--url', other.url, '--leaf-index', '0', '--pin', state, '--json'];
-    expect(await candor(...asked)).toMatchObject({ code: exitCodes.refused, json: { code: 'OTHER_LOG' } });
+    expect(await command(...asked)).toMatchObject({ code: exitCodes.refused, json: { code: 'OTHER_LOG' } });
   });
 
   test('--witness and --vkey are never ignored', async () => {
@@ -144,17 +144,17 @@ describe('candor verify of forged statements', () => {
     const bundle = join(folder, 'bundle.json');
     const archive = join(folder, 'archive.jsonl');
     const online = ['verify', '--url', log.url, '--leaf-index', '1', '--json'];
-    expect(await candor(...online, '--save', bundle, '--vkey', vkey)).toMatchObject({ code: exitCodes.ok });
-    expect((await candor('export', log.url, '--out', archive)).code).toBe(exitCodes.ok);
-    expect(await candor('verify', archive, '--vkey', vkey, '--json')).toMatchObject({ code: exitCodes.ok });
+    expect(await command(...online, '--save', bundle, '--vkey', vkey)).toMatchObject({ code: exitCodes.ok });
+    expect((await command('export', log.url, '--out', archive)).code).toBe(exitCodes.ok);
+    expect(await command('verify', archive, '--vkey', vkey, '--json')).toMatchObject({ code: exitCodes.ok });
     const missed = { code: exitCodes.refused, json: { code: 'QUORUM_MISSED' } };
-    expect(await candor(...online, '--witness', witness)).toMatchObject(missed);
-    expect(await candor('verify', archive, '--witness', witness, '--json')).toMatchObject(missed);
-    expect(await candor('verify', bundle, '--vkey', vkey, '--json')).toMatchObject({ code: exitCodes.ok });
-    expect(await candor('verify', bundle, '--witness', witness, '--json')).toMatchObject(missed);
+    expect(await command(...online, '--witness', witness)).toMatchObject(missed);
+    expect(await command('verify', archive, '--witness', witness, '--json')).toMatchObject(missed);
+    expect(await command('verify', bundle, '--vkey', vkey, '--json')).toMatchObject({ code: exitCodes.ok });
+    expect(await command('verify', bundle, '--witness', witness, '--json')).toMatchObject(missed);
     const lines = readFileSync(archive, 'utf8');
     writeFileSync(archive, lines.replace(/"checkpoint":"[^"]*",/, ''));
-    expect(await candor('verify', archive, '--vkey', vkey, '--json')).toMatchObject({
+    expect(await command('verify', archive, '--vkey', vkey, '--json')).toMatchObject({
       code: exitCodes.refused,
       json: { code: 'UNSIGNED_CHECKPOINT' },
     });
@@ -166,7 +166,7 @@ describe('candor verify of forged statements', () => {
     const about = { format: 'candor-evidence/1', code: 'FORK', log: log.url, found_at: 'then' };
     const file = join(folder, 'evidence.json');
     writeFileSync(file, JSON.stringify({ ...about, message: '\x1b[2J\nConvicts: \u009b8m\u202e', ...keys }));
-    const shown = await candor('verify', file);
+    const shown = await command('verify', file);
     expect(shown.code).toBe(exitCodes.refused);
     expect(shown.stdout).toContain('\\u001b[2J\\u000aConvicts: \\u009b8m\\u202e');
     expect(shown.stdout).toContain('only if all these fingerprints belong to that log');
@@ -179,7 +179,7 @@ describe('candor verify of forged statements', () => {
     await log.append(1);
     log.lies = [{ path: '/checkpoint', tell: () => early }];
     const asked = (index: number) =>
-      candor('verify', '--url', log.url, '--leaf-index', String(index), '--vkey', vkey, '--json');
+      command('verify', '--url', log.url, '--leaf-index', String(index), '--vkey', vkey, '--json');
     expect(await asked(1)).toMatchObject({ code: exitCodes.ok });
     expect(await asked(2)).toMatchObject({ code: exitCodes.refused, json: { code: 'NOT_INCLUDED' } });
   });
@@ -254,17 +254,17 @@ describe('candor verify of a checkpoint', () => {
       ['--keys', keys],
       ['--pin', state],
     ]) {
-      const verified = await candor('verify', note, ...by, '--json');
+      const verified = await command('verify', note, ...by, '--json');
       expect(verified.json, verified.stderr).toMatchObject({ status: 'ok', tree_size: 3, cosigned_by: [] });
     }
-    expect((await candor('verify', note)).code).toBe(exitCodes.usage);
-    expect((await candor('verify', note, '--vkey', `${vkey}x`)).code).toBe(exitCodes.usage);
-    expect(await candor('verify', note, '--vkey', vkey, '--quorum', '1', '--json')).toMatchObject({
+    expect((await command('verify', note)).code).toBe(exitCodes.usage);
+    expect((await command('verify', note, '--vkey', `${vkey}x`)).code).toBe(exitCodes.usage);
+    expect(await command('verify', note, '--vkey', vkey, '--quorum', '1', '--json')).toMatchObject({
       code: exitCodes.refused,
       json: { code: 'QUORUM_MISSED' },
     });
     writeFileSync(note, text.replace('\n3\n', '\n4\n'));
-    expect(await candor('verify', note, '--vkey', vkey, '--json')).toMatchObject({
+    expect(await command('verify', note, '--vkey', vkey, '--json')).toMatchObject({
       code: exitCodes.refused,
       json: { code: 'UNSIGNED_CHECKPOINT' },
     });
@@ -291,7 +291,7 @@ describe('candor verify of a bundle with checkpoint and timestamps', () => {
   async function saved(index: number): Promise<string> {
     const bundle = join(folder, `bundle-${index}.json`);
     const online = ['verify', '--url', log.url, '--leaf-index', String(index), '--save', bundle];
-    expect(await candor(...online)).toMatchObject({ code: exitCodes.ok });
+    expect(await command(...online)).toMatchObject({ code: exitCodes.ok });
     return bundle;
   }
 
@@ -303,7 +303,7 @@ describe('candor verify of a bundle with checkpoint and timestamps', () => {
     await timestamp();
     const bundle = await saved(4);
     const parts = join(folder, 'parts');
-    const shown = await candor('verify', bundle, '--tsa-ca', authority.ca, '--extract', parts, '--json');
+    const shown = await command('verify', bundle, '--tsa-ca', authority.ca, '--extract', parts, '--json');
     expect(shown, shown.stderr).toMatchObject({
       code: exitCodes.ok,
       json: { leaf_index: 4, timestamps_trusted: true, checkpoint: { published: true, tree_size: 6 } },
@@ -323,19 +323,19 @@ describe('candor verify of a bundle with checkpoint and timestamps', () => {
     }
     const { checkpoint_vkey: vkey } = await log.ledger.status();
     const proof = ['verify', join(parts, 'entry.tlog-proof'), '--vkey', vkey, '--json'];
-    expect(await candor(...proof, '--event', join(parts, 'entry.json'))).toMatchObject({
+    expect(await command(...proof, '--event', join(parts, 'entry.json'))).toMatchObject({
       code: exitCodes.ok,
       json: { leaf_index: 4, checkpoint: { tree_size: 6 } },
     });
     const other = join(folder, 'other.json');
     writeFileSync(other, '{}');
-    expect(await candor(...proof, '--event', other)).toMatchObject({
+    expect(await command(...proof, '--event', other)).toMatchObject({
       code: exitCodes.refused,
       json: { code: 'NOT_INCLUDED' },
     });
-    expect((await candor(...proof)).code).toBe(exitCodes.usage);
+    expect((await command(...proof)).code).toBe(exitCodes.usage);
     // Files are never overwritten.
-    expect((await candor('verify', bundle, '--extract', parts)).code).toBe(exitCodes.failed);
+    expect((await command('verify', bundle, '--extract', parts)).code).toBe(exitCodes.failed);
   });
 
   test('evidence under an ended key is conclusive only if a cosignature or a timestamp predates the end', async () => {
@@ -364,7 +364,7 @@ describe('candor verify of a bundle with checkpoint and timestamps', () => {
         httpLog(log.url),
       );
       writeFileSync(join(folder, name), evidence!);
-      return (...args: string[]) => candor('verify', join(folder, name), '--json', ...args);
+      return (...args: string[]) => command('verify', join(folder, name), '--json', ...args);
     };
     const convicts = { code: exitCodes.misbehaviour, json: { convicts: true } };
     const acquits = { code: exitCodes.refused, json: { convicts: false } };
@@ -404,17 +404,17 @@ describe('candor verify of a bundle with checkpoint and timestamps', () => {
     await log.append(1);
     const bundle = await saved(0);
     const untrusted = { code: exitCodes.refused, json: { code: 'UNTRUSTED_TIMESTAMP' } };
-    expect(await candor('verify', bundle, '--tsa-ca', authority.ca, '--json')).toMatchObject(untrusted);
+    expect(await command('verify', bundle, '--tsa-ca', authority.ca, '--json')).toMatchObject(untrusted);
     await timestamp();
     const stamped = join(folder, 'stamped.json');
     writeFileSync(stamped, await (await fetch(`${log.url}/api/transparency/proof?leaf_index=0`)).text());
-    expect(await candor('verify', stamped, '--json')).toMatchObject({
+    expect(await command('verify', stamped, '--json')).toMatchObject({
       code: exitCodes.ok,
       json: { timestamps_trusted: false },
     });
     const stranger = new Authority();
     onTestFinished(() => stranger.close());
-    expect(await candor('verify', stamped, '--tsa-ca', stranger.ca, '--json')).toMatchObject(untrusted);
+    expect(await command('verify', stamped, '--tsa-ca', stranger.ca, '--json')).toMatchObject(untrusted);
 
     const bundled = JSON.parse(
       readFileSync(stamped, 'utf8').replace(/"timestamp_ns":(\d+)/, '"timestamp_ns":"$1"'),
@@ -426,9 +426,9 @@ describe('candor verify of a bundle with checkpoint and timestamps', () => {
     bundled.timestamps.not_after[0]!.token = token.toString('base64');
     writeFileSync(stamped, JSON.stringify(bundled).replace(/"timestamp_ns":"(\d+)"/, '"timestamp_ns":$1'));
     const wrong = { code: exitCodes.refused, json: { code: 'BAD_TIMESTAMP' } };
-    expect(await candor('verify', stamped, '--json')).toMatchObject(wrong);
-    expect(await candor('verify', stamped, '--tsa-ca', authority.ca, '--json')).toMatchObject(wrong);
+    expect(await command('verify', stamped, '--json')).toMatchObject(wrong);
+    expect(await command('verify', stamped, '--tsa-ca', authority.ca, '--json')).toMatchObject(wrong);
     writeFileSync(join(folder, 'none.pem'), 'none');
-    expect((await candor('verify', stamped, '--tsa-ca', join(folder, 'none.pem'))).code).toBe(exitCodes.failed);
+    expect((await command('verify', stamped, '--tsa-ca', join(folder, 'none.pem'))).code).toBe(exitCodes.failed);
   });
 });
