@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { comparePins } from '../../src/cli/compare-pins.ts';
 import { type AuditResult, audit, fetchHead, type Pin, proveEntry } from '../../src/client/auditor.ts';
 import { auditEntries } from '../../src/client/entries.ts';
@@ -17,10 +17,26 @@ import { CachingProxy } from './caching-proxy.ts';
 import { type Lie, ServedLog } from './served-log.ts';
 
 let log: ServedLog;
-beforeEach(async () => {
-  log = await ServedLog.start();
-});
-afterEach(() => log.close());
+
+/** Starts an empty log for each test of a group. */
+function logForEachTest(): void {
+  beforeEach(async () => {
+    log = await ServedLog.start();
+  });
+  afterEach(() => log.close());
+}
+
+/** Starts one log for all tests of a group, which only change its responses. */
+function logForAllTests(prepare: () => Promise<unknown>): void {
+  beforeAll(async () => {
+    log = await ServedLog.start();
+    await prepare();
+  });
+  afterEach(() => {
+    log.lies = [];
+  });
+  afterAll(() => log.close());
+}
 
 const sth = '/api/transparency/sth';
 const jwks = '/.well-known/jwks.json';
@@ -40,6 +56,8 @@ function codeOf(result: AuditResult): FaultCode | string {
 }
 
 describe('an honest log', () => {
+  logForEachTest();
+
   test('is reported as empty, then pinned, then unchanged, then extended', async () => {
     expect(await check()).toEqual({ status: 'empty' });
     await log.append(3);
@@ -267,11 +285,15 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ['LOG_EMPTY', 'a log that is suddenly empty', sth, () => ({ status: 503, body: '{"error":{"code":"LOG_EMPTY"}}' })],
 ];
 
-describe('a failed audit has a specific fault code and no new pin', () => {
-  test.each(lies)('%s: %s', async (code, _what, path, tell) => {
+describe('an audit of a manipulated response has a specific fault code and no new pin', () => {
+  let pin: Pin;
+  logForAllTests(async () => {
     await log.append(3);
-    const pin = pinOf(await check());
+    pin = pinOf(await check());
     await log.append(2);
+  });
+
+  test.each(lies)('%s: %s', async (code, _what, path, tell) => {
     log.lies = [{ path, tell }];
     const result = await check(pin);
     expect(codeOf(result)).toBe(code);
@@ -279,6 +301,10 @@ describe('a failed audit has a specific fault code and no new pin', () => {
     log.lies = [];
     expect((await check(pin)).status).toBe('extended');
   });
+});
+
+describe('a failed audit has a specific fault code', () => {
+  logForEachTest();
 
   test('a pinned key that is missing from the current keys and the list of all keys is KEY_WITHDRAWN', async () => {
     await log.append(2);
@@ -423,6 +449,8 @@ describe('a failed audit has a specific fault code and no new pin', () => {
 });
 
 describe('published and pinned keys', () => {
+  logForEachTest();
+
   const origins = (from: string, to: string) => replace(new RegExp(`"svc_origin":"${from}"`), `"svc_origin":"${to}"`);
 
   test('pinned keys get their periods from log entries, not from the keys published later', async () => {
@@ -483,6 +511,7 @@ describe('published and pinned keys', () => {
 });
 
 describe('an outdated response from a cache is not misbehaviour', () => {
+  logForEachTest();
   let proxy: CachingProxy;
   beforeEach(async () => {
     proxy = await CachingProxy.before(log.url);
@@ -549,27 +578,29 @@ describe('an outdated response from a cache is not misbehaviour', () => {
   });
 });
 
-test('a cached smaller head that was signed later proves a ROLLBACK, even if the log no longer serves it', async () => {
-  const proxy = await CachingProxy.before(log.url);
-  onTestFinished(() => proxy.close());
-  const through = (pin?: Pin) => audit(httpLog(proxy.url), pin, { now: log.now });
-  await log.append(2);
-  const honest = await log.snapshot();
-  await log.append(2);
-  const pin = pinOf(await through());
-  const whole = await log.snapshot();
-  await log.restore(honest);
-  log.now += 1000;
-  await log.append(1);
-  await proxy.keep(sth);
-  await log.restore(whole);
-  proxy.serveKept = true;
-  const result = await through(pin);
-  expect(codeOf(result)).toBe('ROLLBACK');
-  expect(result).toMatchObject({ evidence: expect.stringContaining('"convicts":true') });
-});
-
 describe('a log that contradicts itself with good signatures', () => {
+  logForEachTest();
+
+  test('a cached smaller head that was signed later proves a ROLLBACK, even if the log no longer serves it', async () => {
+    const proxy = await CachingProxy.before(log.url);
+    onTestFinished(() => proxy.close());
+    const through = (pin?: Pin) => audit(httpLog(proxy.url), pin, { now: log.now });
+    await log.append(2);
+    const honest = await log.snapshot();
+    await log.append(2);
+    const pin = pinOf(await through());
+    const whole = await log.snapshot();
+    await log.restore(honest);
+    log.now += 1000;
+    await log.append(1);
+    await proxy.keep(sth);
+    await log.restore(whole);
+    proxy.serveKept = true;
+    const result = await through(pin);
+    expect(codeOf(result)).toBe('ROLLBACK');
+    expect(result).toMatchObject({ evidence: expect.stringContaining('"convicts":true') });
+  });
+
   test('a smaller tree that was signed later is ROLLBACK, and a head that is only old is OLD_HEAD', async () => {
     await log.append(3);
     const copy = await log.snapshot();
@@ -658,6 +689,8 @@ describe('a log that contradicts itself with good signatures', () => {
 });
 
 describe('the proof of an entry is rejected', () => {
+  logForAllTests(() => log.append(5));
+
   const leaf = '/api/transparency/leaf';
   const changeCanonical = (change: (text: string) => string): Lie['tell'] =>
     edit((fields) => {
@@ -740,7 +773,6 @@ describe('the proof of an entry is rejected', () => {
   ];
 
   test.each(cases)('%s: %s', async (code, _what, path, tell) => {
-    await log.append(5);
     log.lies = [{ path, tell }];
     const source = httpLog(log.url);
     const signed = await fetchHead(source);
