@@ -19,7 +19,7 @@ import { principal, system } from '../identities/store/identity-records.ts';
 import { copyOf, fileOf, flipIn, hashOf, logOf } from '../ledger/damaged-log.ts';
 import { entries, folder, open } from '../ledger/fixture.ts';
 import { networkRecord } from '../store/records.ts';
-import { candor, candorIn } from './candor.ts';
+import { candor, candorIn, command } from './candor.ts';
 
 const timeout = 300_000;
 
@@ -35,9 +35,9 @@ test('for an intact log, candor fsck exits with 0 and prints size and root, as t
   expect(people.stdout).toContain('No damage');
   expect(people.stdout).toMatch(/\nThe signature of every entry was verified\.\n$/);
   const status = { status: 'ok', tree_size: 20, root_hash: root, findings: [], counts: {} };
-  const file = await candor('fsck', fileOf(log), '--json');
+  const file = await command('fsck', fileOf(log), '--json');
   expect(JSON.parse(file.stdout)).toMatchObject({ ...status, entry_signatures: false });
-  const unsigned = await candor('fsck', fileOf(log));
+  const unsigned = await command('fsck', fileOf(log));
   expect(unsigned.stdout).toMatch(/\nThe signatures of the entries were not verified; use --signatures .*\n$/);
   const configured = await candorIn({ CANDOR_DATA_DIR: log.dataDir }, 'fsck', '--json', '--progress');
   expect(JSON.parse(configured.stdout)).toMatchObject(status);
@@ -65,7 +65,7 @@ test('for a damaged log, candor fsck exits with 4, and each finding has its code
       },
     ]),
   });
-  const people = await candor('fsck', log.dataDir);
+  const people = await command('fsck', log.dataDir);
   expect(people.stdout).toContain('entry_altered: entry 7 does not match its leaf hash');
   expect(people.stdout).toContain('candor rebuild --dry-run');
   expect(people.stdout).not.toContain('verified');
@@ -104,7 +104,7 @@ test('for a log that was rolled back, candor fsck exits with 5', { timeout }, as
   await ledger.append(entries(5, 9));
   await ledger.close();
   copyFileSync(fileOf(old), fileOf(log));
-  const ended = await candor('fsck', log.dataDir, '--json');
+  const ended = await command('fsck', log.dataDir, '--json');
   expect(ended.code).toBe(exitCodes.misbehaviour);
   expect(JSON.parse(ended.stdout)).toMatchObject({ status: 'rolled_back', counts: { anchor_ahead: 1 } });
 });
@@ -124,16 +124,16 @@ test('for a log that is older than siem.mdb, candor fsck exits with 5, although 
     await parts.close();
     if (from === 0) copyFileSync(file, older);
   }
-  expect((await candor('fsck', dataDir)).code).toBe(exitCodes.ok);
-  expect((await candor('fsck', backup)).code).toBe(exitCodes.ok); // a backup has no anchor
+  expect((await command('fsck', dataDir)).code).toBe(exitCodes.ok);
+  expect((await command('fsck', backup)).code).toBe(exitCodes.ok); // a backup has no anchor
   rmSync(join(dataDir, 'anchor.json'));
-  const noticed = await candor('fsck', dataDir, '--json');
+  const noticed = await command('fsck', dataDir, '--json');
   expect(noticed.code).toBe(exitCodes.refused);
   expect(JSON.parse(noticed.stdout)).toMatchObject({ status: 'noticed', counts: { anchor_missing: 1 } });
   rmSync(join(dataDir, 'journal.ndjson'));
   copyFileSync(older, file);
   const names = readdirSync(dataDir);
-  const ended = await candor('fsck', dataDir, '--json');
+  const ended = await command('fsck', dataDir, '--json');
   expect(ended.code).toBe(exitCodes.misbehaviour);
   const { status, counts, findings } = JSON.parse(ended.stdout);
   expect({ status, counts }).toEqual({
@@ -150,13 +150,13 @@ test('while a service holds the folder, or if the folder has no log, candor fsck
 }, async () => {
   const log = await logOf(5);
   const held = takeDataFolder(log.dataDir);
-  const ended = await candor('fsck', log.dataDir);
+  const ended = await command('fsck', log.dataDir);
   held.release();
   expect(ended).toMatchObject({ code: exitCodes.unavailable, stdout: '' });
   expect(ended.stderr).toMatch(
     /^candor: data folder .* is in use by another process; stop it or check a backup of it\n$/,
   );
-  const empty = await candor('fsck', join(folder(), 'nothing'));
+  const empty = await command('fsck', join(folder(), 'nothing'));
   expect(empty).toMatchObject({ code: exitCodes.unavailable, stdout: '' });
   expect(empty.stderr).toContain('there is no ledger.mdb');
 });
@@ -174,7 +174,7 @@ test('candor fsck finds damage of siem.mdb in a row, a block and the tree, and d
   await store.commit({ blocks: [builder.finish()], answer });
   await store.close();
   rmSync(`${path}-lock`);
-  expect((await candor('fsck', log.dataDir)).code).toBe(exitCodes.ok);
+  expect((await command('fsck', log.dataDir)).code).toBe(exitCodes.ok);
   const root = openDatabase(path);
   for (const table of ['principals', 'event-headers']) {
     const rows = root.openDB<Buffer, string>({ name: table, encoding: 'binary' });
@@ -186,7 +186,7 @@ test('candor fsck finds damage of siem.mdb in a row, a block and the tree, and d
   await root.close();
   rmSync(`${path}-lock`);
   const [before, names] = [hashOf(path), readdirSync(log.dataDir)];
-  const { code, stdout } = await candor('fsck', log.dataDir);
+  const { code, stdout } = await command('fsck', log.dataDir);
   expect(code).toBe(exitCodes.refused);
   expect(stdout).toMatch(/store_damaged: siem\.mdb: 1 network events of unknown time \(block 1\)/);
   expect(stdout).toMatch(/store_damaged: siem\.mdb: row principals /);
@@ -197,7 +197,7 @@ test('candor fsck finds damage of siem.mdb in a row, a block and the tree, and d
   // The bounds of each page after the two meta pages.
   for (let page = 2 * 4096; page < file.length; page += 4096) file.fill(0xff, page + 18, page + 20);
   writeFileSync(path, file);
-  const tree = JSON.parse((await candor('fsck', log.dataDir, '--json')).stdout);
+  const tree = JSON.parse((await command('fsck', log.dataDir, '--json')).stdout);
   expect(tree.status).toBe('damaged');
   const message = expect.stringMatching(/^siem\.mdb: page \d+, in the table tables, is not valid/);
   const advice = expect.stringContaining('loses every entry after the backup');
@@ -219,7 +219,7 @@ test('candor fsck reports an event that was altered together with its checksums,
   reader.close();
   await store.close();
   rmSync(`${path}-lock`);
-  expect((await candor('fsck', log.dataDir)).stdout).not.toContain('events_altered');
+  expect((await command('fsck', log.dataDir)).stdout).not.toContain('events_altered');
   const root = openDatabase(path);
   const blocks = new BlockStore(root);
   blocks.transaction(() => {
@@ -228,7 +228,7 @@ test('candor fsck reports an event that was altered together with its checksums,
   });
   await root.close();
   rmSync(`${path}-lock`);
-  const { code, stdout } = await candor('fsck', log.dataDir, '--json');
+  const { code, stdout } = await command('fsck', log.dataDir, '--json');
   expect(code).toBe(exitCodes.refused);
   const message = expect.stringMatching(/^siem\.mdb: network events 1 to 3 differ from the events that entry /);
   expect(JSON.parse(stdout).findings).toContainEqual(expect.objectContaining({ code: 'events_altered', message }));
