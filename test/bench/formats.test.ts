@@ -89,15 +89,15 @@ describe('mixes of traffic', () => {
   });
 
   test('a server on the Internet has nearly 40,000 peers, whose scans reach new ports in each round', () => {
-    const { hosts, newShares } = shapeOf('internet host', 60_000, 3);
+    const { hosts, newShares } = shapeOf('internet host', 60_000, 2);
     expect(hosts).toBeGreaterThan(36_000);
     expect(hosts).toBeLessThanOrEqual(40_001);
     for (const share of newShares) expect(share).toBeGreaterThan(0.4);
   });
 
   test('nearly every line of a flood has a new source, destination and port, in each round', () => {
-    const { hosts, newShares } = shapeOf('flood', 20_000, 3);
-    expect(hosts).toBeGreaterThan(0.98 * 2 * 3 * 20_000);
+    const { hosts, newShares } = shapeOf('flood', 5_000, 2);
+    expect(hosts).toBeGreaterThan(0.98 * 2 * 2 * 5_000);
     for (const share of newShares) expect(share).toBeGreaterThan(0.99);
   });
 
