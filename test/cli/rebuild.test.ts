@@ -11,7 +11,7 @@ import { exitCodes } from '../../src/service/exit-codes.ts';
 import { startParts } from '../backup/parts.ts';
 import { fileOf, flipIn, headRow, type KnownLog, logOf, scribble, tamper } from '../ledger/damaged-log.ts';
 import { entry, folder, open } from '../ledger/fixture.ts';
-import { candor, candorIn } from './candor.ts';
+import { candor, candorIn, command } from './candor.ts';
 
 const timeout = 300_000;
 
@@ -30,12 +30,12 @@ test("candor rebuild reports what it would do, refuses to lose signed entries, a
 }, async () => {
   const log = await withoutEntry();
   const at = ['--data-dir', log.dataDir];
-  const planned = await candor('rebuild', '--dry-run', ...at);
+  const planned = await command('rebuild', '--dry-run', ...at);
   expect(planned.code).toBe(exitCodes.ok);
   for (const part of ['recovered    5 entries', 'lost         entries 5 to 19', entry(7).id, 'Nothing was changed'])
     expect(planned.stdout).toContain(part);
 
-  const refused = await candor('rebuild', '--json', ...at);
+  const refused = await command('rebuild', '--json', ...at);
   expect(refused.code).toBe(exitCodes.degraded);
   expect(JSON.parse(refused.stdout)).toMatchObject({
     ...{
@@ -50,7 +50,7 @@ test("candor rebuild reports what it would do, refuses to lose signed entries, a
     lost_ids: { 7: entry(7).id },
   });
 
-  const rebuilt = await candor('rebuild', '--accept-loss', '--json', ...at);
+  const rebuilt = await command('rebuild', '--accept-loss', '--json', ...at);
   expect(rebuilt.code).toBe(exitCodes.ok);
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({
     status: 'rebuilt',
@@ -63,8 +63,8 @@ test("candor rebuild reports what it would do, refuses to lose signed entries, a
     regression: { from_size: 20, to_size: 5 },
   });
   await ledger.close();
-  expect((await candor('fsck', log.dataDir)).code).toBe(exitCodes.ok);
-  const whole = await candor('rebuild', ...at);
+  expect((await command('fsck', log.dataDir)).code).toBe(exitCodes.ok);
+  const whole = await command('rebuild', ...at);
   expect(whole).toMatchObject({
     code: exitCodes.ok,
     stdout: expect.stringContaining('Nothing to do'),
@@ -75,17 +75,17 @@ test('candor rebuild accepts a head from a file, and gives advice if no head mat
   const log = await withoutEntry();
   const at = ['--data-dir', log.dataDir];
   flipIn(log, headRow(log.heads[0]!), 3);
-  const hopeless = await candor('rebuild', '--accept-loss', ...at);
+  const hopeless = await command('rebuild', '--accept-loss', ...at);
   expect(hopeless).toMatchObject({
     code: exitCodes.degraded,
     stdout: expect.stringContaining('--head <pin>'),
   });
   const pin = join(folder(), 'head.json');
   writeFileSync(pin, `${writeTreeHead(toJson(log.heads[0]!))}\n`);
-  const saved = await candor('rebuild', '--accept-loss', '--head', pin, '--json', ...at);
+  const saved = await command('rebuild', '--accept-loss', '--head', pin, '--json', ...at);
   expect(JSON.parse(saved.stdout)).toMatchObject({ status: 'rebuilt', tree_size: 5 });
   writeFileSync(pin, '{}');
-  expect(await candor('rebuild', '--head', pin, ...at)).toMatchObject({
+  expect(await command('rebuild', '--head', pin, ...at)).toMatchObject({
     ...{ code: exitCodes.failed, stderr: expect.stringContaining('neither a pin nor a signed head') },
   });
   truncateSync(pin, maxFileBytes + 1);
@@ -97,17 +97,17 @@ test('candor rebuild accepts a head from a file, and gives advice if no head mat
 test('candor rebuild begins a new log only after the old log was lost', { timeout }, async () => {
   const log = await logOf(5);
   const at = ['--data-dir', log.dataDir];
-  expect(await candor('rebuild', '--begin-anew', ...at)).toMatchObject({
+  expect(await command('rebuild', '--begin-anew', ...at)).toMatchObject({
     ...{ code: exitCodes.failed, stderr: expect.stringContaining('has a log') },
   });
   rmSync(fileOf(log));
-  expect(await candor('rebuild', ...at)).toMatchObject({
+  expect(await command('rebuild', ...at)).toMatchObject({
     ...{
       code: exitCodes.failed,
       stderr: expect.stringMatching(/there is no ledger\.mdb .*candor restore.*--begin-anew/),
     },
   });
-  const begun = await candor('rebuild', '--begin-anew', '--json', ...at);
+  const begun = await command('rebuild', '--begin-anew', '--json', ...at);
   expect(begun.code).toBe(exitCodes.ok);
   const { status, kept, replaced_tree_size } = JSON.parse(begun.stdout);
   expect({ status, replaced_tree_size }).toEqual({ status: 'begun', replaced_tree_size: 5 });
@@ -118,11 +118,11 @@ test('candor rebuild begins a new log only after the old log was lost', { timeou
 test('candor rebuild accepts an older siem.mdb only if there is a log', { timeout }, async () => {
   const log = await logOf(5);
   const at = ['--accept-older-store', '--json', '--data-dir', log.dataDir];
-  const accepted = await candor('rebuild', ...at);
+  const accepted = await command('rebuild', ...at);
   expect(JSON.parse(accepted.stdout)).toMatchObject({ status: 'accepted' });
   expect(JSON.parse(readFileSync(join(log.dataDir, 'siem.mdb.json'), 'utf8'))).toMatchObject({ accepted: 5 });
   rmSync(fileOf(log));
-  expect(await candor('rebuild', ...at)).toMatchObject({
+  expect(await command('rebuild', ...at)).toMatchObject({
     ...{ code: exitCodes.failed, stderr: expect.stringContaining('there is no ledger.mdb') },
   });
 });
@@ -130,7 +130,7 @@ test('candor rebuild accepts an older siem.mdb only if there is a log', { timeou
 test('candor rebuild does not touch a folder in use', { timeout }, async () => {
   const log = await logOf(5);
   const held = takeDataFolder(log.dataDir);
-  const ended = await candor('rebuild', '--data-dir', log.dataDir);
+  const ended = await command('rebuild', '--data-dir', log.dataDir);
   held.release();
   expect(ended).toMatchObject({ code: exitCodes.unavailable, stderr: expect.stringContaining('in use') });
 });
@@ -165,12 +165,12 @@ describe('a service with an incomplete write in its log', () => {
     });
     expect(strict.stdout).toContain('DEGRADED: half_written');
 
-    expect((await candor('fsck', dataDir)).code).toBe(exitCodes.refused);
+    expect((await command('fsck', dataDir)).code).toBe(exitCodes.refused);
     expect((await candor('rebuild', '--data-dir', dataDir, '--accept-loss')).code).toBe(exitCodes.ok);
     const after = await startService({ dataDir });
     const shown = await health(after);
     expect(shown).toMatchObject({ status: 'ok', ledger: 'ok' });
-    expect((await candor('fsck', dataDir)).code).toBe(exitCodes.unavailable); // The service is running.
+    expect((await command('fsck', dataDir)).code).toBe(exitCodes.unavailable); // The service is running.
     const metrics = await (await fetch(`${after.url}/metrics`)).text();
     const lost = /^candor_ledger_regression_leaves (\d+)$/m.exec(metrics)?.[1];
     const { from_size = 0, to_size = 0 } = shown.regression ?? {};
