@@ -48,7 +48,7 @@ const unreachable = (url: string): LogSource => {
 };
 
 test.each([
-  { polls: 40, entries: undefined },
+  { polls: 20, entries: undefined },
   { polls: 15, entries: true as const },
 ])('the watch accepts a growing log in $polls polls, entries: $entries', async ({ polls, entries }) => {
   const source = httpLog(log.url);
