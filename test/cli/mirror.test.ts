@@ -1,4 +1,4 @@
-/** `candor mirror` as a process, against a real ledger behind HTTP; a plain static server serves the folder. */
+/** `candor mirror` against a real ledger behind HTTP; a plain static server serves the folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { exitCodes } from '../../src/service/exit-codes.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { adminOf, openService } from '../http/service.ts';
 import { entries } from '../ledger/fixture-entry.ts';
-import { candor, Running } from './candor.ts';
+import { candor, command, Running } from './candor.ts';
 
 let log: ServedLog;
 let folder: string;
@@ -32,7 +32,7 @@ afterEach(async () => {
   rmSync(join(folder, '..'), { recursive: true, force: true });
 });
 
-const mirror = (...more: string[]) => candor('mirror', log.url, '--to', folder, '--json', ...more);
+const mirror = (...more: string[]) => command('mirror', log.url, '--to', folder, '--json', ...more);
 const fileOf = (path: string) => readFileSync(join(folder, path), 'utf8');
 
 /** Serves only files. */
@@ -67,7 +67,7 @@ async function audited(): Promise<number> {
 test('candor mirror keeps and updates a copy that a static server can serve', async () => {
   expect(await mirror()).toMatchObject({ code: 0, json: { status: 'empty' } });
   await log.append(300);
-  expect(await mirror()).toMatchObject({
+  expect(await candor('mirror', log.url, '--to', folder, '--json')).toMatchObject({
     code: 0,
     json: { status: 'extended', tree_size: 300, entries: true },
   });
@@ -285,7 +285,7 @@ test('candor mirror copies only hashes without a token, and reports this; with a
   const service = await openService();
   onTestFinished(() => service.close());
   await service.ledger.append(entries(0, 600));
-  const run = (...more: string[]) => candor('mirror', service.url, '--to', folder, ...more);
+  const run = (...more: string[]) => command('mirror', service.url, '--to', folder, ...more);
   const { code, stdout } = await run();
   expect([code, stdout]).toEqual([0, expect.stringContaining('Hashes only')]);
   expect(existsSync(join(folder, 'tile/entries'))).toBe(false);
