@@ -15,11 +15,11 @@ import { noteSignatureBy, parseNote, parseVerifierKey, signatureTypes } from '..
 import { originHash } from '../../src/witness/witness-state.ts';
 import { mayTrace } from '../system/strace.ts';
 import { folder, post, TestLog } from '../witness/test-log.ts';
-import { candor } from './candor.ts';
+import { candor, command } from './candor.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-const run = (...args: readonly string[]) => candor('witness', ...args);
+const run = (...args: readonly string[]) => command('witness', ...args);
 
 async function startWitness(state: string, ...args: string[]): Promise<Service> {
   const scratch = mkdtempSync(join(tmpdir(), 'candor-witness-'));
@@ -35,7 +35,7 @@ describe('candor witness', () => {
   test('generates a key once, which --show-key prints, even while the witness runs', async () => {
     const state = join(folder(), 'state');
     expect(await run('--state', state, '--show-key')).toMatchObject({ code: exitCodes.failed });
-    const made = await run('--state', state, '--name', 'witness.example/w', '--show-key');
+    const made = await candor('witness', '--state', state, '--name', 'witness.example/w', '--show-key');
     expect(made.code).toBe(0);
     const key = parseVerifierKey(sha256, made.stdout.trim());
     expect([key.name, key.type]).toEqual(['witness.example/w', signatureTypes.cosignature]);
@@ -44,7 +44,7 @@ describe('candor witness', () => {
     const witness = await startWitness(state, '--log', log.key.vkey);
     expect(witness.output).toContain(made.stdout.trim());
     expect(await run('--state', state, '--show-key')).toMatchObject({ code: 0, stdout: made.stdout });
-    const second = await run('--state', state, '--log', log.key.vkey);
+    const second = await candor('witness', '--state', state, '--log', log.key.vkey);
     expect(second).toMatchObject({ code: exitCodes.unavailable });
     expect(second.stderr).toContain('in use by another process');
     expect(await witness.stop()).toBe(0);
@@ -85,7 +85,8 @@ describe('kill -9 at any moment', () => {
     let base = new TestLog(origin);
     const sent = [{ log: base, size: 0 }];
     const cosigned: { log: TestLog; size: number }[] = [];
-    for (let round = 0; round <= 6; round++) {
+    const rounds = 4;
+    for (let round = 0; round <= rounds; round++) {
       const witness = await startWitness(state, '--name', 'w', '--log', base.key.vkey);
       const answer = await fetch(`${witness.url}/${originHash(origin)}/checkpoint`);
       const text = answer.status === 200 ? parseNote(await answer.text()).text : base.text(0);
@@ -94,7 +95,7 @@ describe('kill -9 at any moment', () => {
       base = kept.log;
       const { size } = kept;
       for (const old of cosigned) expect(base.root(old.size)).toEqual(old.log.root(old.size));
-      if (round === 6) break;
+      if (round === rounds) break;
 
       const asked = Array.from({ length: 8 }, async (_, k) => {
         const fork = { log: base.branch(size, `${round}/${k}`), size: size + 1 + (k % 3) };
@@ -102,12 +103,13 @@ describe('kill -9 at any moment', () => {
         const reply = await post(witness.url, fork.log.request(size, fork.size)).catch(() => undefined);
         if (reply?.status === 200) cosigned.push(fork);
       });
-      if (round % 3 > 0) await Promise.race(asked);
-      if (round % 3 > 1) await Promise.all(asked);
+      // Kills the witness after all responses, after one response, and before any response.
+      if (round % 3 < 2) await Promise.race(asked);
+      if (round % 3 < 1) await Promise.all(asked);
       await witness.kill();
       await Promise.all(asked);
     }
-    expect(cosigned.length).toBeGreaterThan(2);
+    expect(cosigned.length).toBeGreaterThan(1);
   });
 });
 
