@@ -48,9 +48,10 @@ test('a backup has every file with its hash, no other files, and is readable onl
 
 test('backups taken during writes are complete, with every critical event in the copied log or outbox', async () => {
   const parts = await openParts(newFolder());
-  const writers = startWriters(parts);
+  // A backup takes about a second, so that it has dozens of writes.
+  const writers = startWriters(parts, 10, 100);
   const paths: string[] = [];
-  for (let n = 0; n < 4; n++) {
+  for (let n = 0; n < 3; n++) {
     await writers.progress();
     const { attributes } = await backUp(parts);
     expect(attributes.error).toBeUndefined();

@@ -36,28 +36,40 @@ export async function addReceipts(parts: Pick<Parts, 'store' | 'reader' | 'pump'
   return ids;
 }
 
-/** Starts ingest with alerts, other appends, and the pump, as fast as possible or with pauses. */
-export function startWriters({ store, ledger, pump }: Pick<Parts, 'store' | 'ledger' | 'pump'>, pauseMs = 0) {
+/**
+ * Starts ingest with alerts, other appends, and the pump, as fast as possible or with pauses. The writers wait after
+ * `most` rounds, until the next call of `progress`, so that a slow machine does not have more work.
+ */
+export function startWriters(
+  { store, ledger, pump }: Pick<Parts, 'store' | 'ledger' | 'pump'>,
+  pauseMs = 0,
+  most = Number.POSITIVE_INFINITY,
+) {
   const pause = () => (pauseMs > 0 ? sleep(pauseMs) : turn());
   let going = true;
   let sent = 0;
   let appended = 100_000;
+  const left = { ingest: most, append: most };
   const ingest = (async () => {
     while (going) {
-      await store.commit(alertsOf(sent, 20));
-      sent += 20;
-      pump.wake();
+      if (left.ingest-- > 0) {
+        await store.commit(alertsOf(sent, 20));
+        sent += 20;
+        pump.wake();
+      }
       await pause();
     }
   })();
   const append = (async () => {
     while (going) {
-      await ledger.append(Array.from({ length: 10 }, () => entry(appended++, { n: appended })));
+      if (left.append-- > 0) await ledger.append(Array.from({ length: 10 }, () => entry(appended++, { n: appended })));
       await pause();
     }
   })();
   return {
     async progress() {
+      left.ingest = most;
+      left.append = most;
       const wanted = sent + 200;
       while (sent < wanted) await new Promise((resolve) => setTimeout(resolve, 1));
     },
