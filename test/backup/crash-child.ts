@@ -9,7 +9,7 @@ const [, , task, dataDir = '', backup = '', step = ''] = process.argv;
 if (task === 'backup') {
   const parts = await startParts(dataDir);
   await parts.backups.recover();
-  startWriters(parts, 5);
+  startWriters(parts, 5, 200);
   for (;;) {
     const { id } = await parts.backups.begin('system');
     process.stdout.write(`begun ${id}\n`);

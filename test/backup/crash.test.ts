@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RestoreStep } from '../../src/backup/restore.ts';
 import { takeDataFolder } from '../../src/files/data-folder.ts';
 import { cloneFolder } from '../files/copy-folder.ts';
@@ -38,21 +38,36 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(original.dataDir, { recursive: true, force: true }));
 
-test.each(Object.entries(steps))(
-  'a restore killed after "%s" leaves the folder in the state "%s", and the same command completes it',
-  async (step, left) => {
-    const { dataDir, path, size } = backedUp();
-    await runUntilKilled(['restore', dataDir, path, step]);
-    await goesOn(dataDir, path, size, left);
-    expect(existsSync(join(dataDir, 'config.json'))).toBe(true);
-  },
-  30_000,
-);
+describe('a restore killed after a step', () => {
+  /** The folder and its copies after each step: a copy equals the folder that a killed process leaves. */
+  let restored: { readonly dataDir: string; readonly path: string; readonly size: number };
+  let copies: string;
+  beforeAll(async () => {
+    restored = backedUp(mkdtempSync(join(tmpdir(), 'candor-backup-')));
+    copies = mkdtempSync(join(tmpdir(), 'candor-steps-'));
+    const onStep = (step: RestoreStep) => cloneFolder(restored.dataDir, join(copies, step));
+    await restore(restored.path, restored.dataDir, { replace: true, onStep });
+  });
+  afterAll(() => {
+    for (const path of [copies, restored.dataDir]) rmSync(path, { recursive: true, force: true });
+  });
+
+  test.each(Object.entries(steps))(
+    '"%s" leaves the folder in the state "%s", and the same command completes it',
+    async (step, left) => {
+      const { dataDir, path, size } = restored;
+      rmSync(dataDir, { recursive: true, force: true });
+      cloneFolder(join(copies, step), dataDir);
+      await goesOn(dataDir, path, size, left);
+      expect(existsSync(join(dataDir, 'config.json'))).toBe(true);
+    },
+  );
+});
 
 test('after a restore killed at any moment, the old content is in place, or the command completes the restore', async () => {
   const seen = new Set<string>();
-  // A restore takes about a second from the start of its process.
-  for (let delayMs = 100; delayMs < 1300; delayMs += 150 + Math.random() * 100) {
+  // A restore begins after about 0.4 s and ends about a second after the start of its process.
+  for (let delayMs = 400; delayMs < 1300; delayMs += 200 + Math.random() * 150) {
     const { dataDir, path, size } = backedUp();
     await runUntilKilled(['restore', dataDir, path], delayMs);
     seen.add(await goesOn(dataDir, path, size));
@@ -63,7 +78,7 @@ test('after a restore killed at any moment, the old content is in place, or the 
 test('after a kill at any moment of a backup, complete backups are valid and logged, and incomplete backups are removed', async () => {
   const dataDir = newFolder();
   const made = new Set<string>();
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 3; round++) {
     // Kills the process during the first backup or, in every other round, shortly after it.
     const out = await runUntilKilled(['backup', dataDir], Math.random() * 600, round % 2 === 0 ? 'begun' : 'made');
     for (const line of out) if (line.startsWith('made ')) made.add(line.slice(5));
@@ -91,8 +106,7 @@ test('after a kill at any moment of a backup, complete backups are valid and log
 });
 
 /** Copies the folder that has a backup. */
-function backedUp() {
-  const dataDir = newFolder();
+function backedUp(dataDir = newFolder()) {
   cloneFolder(original.dataDir, dataDir);
   return { dataDir, path: original.path.replace(original.dataDir, dataDir), size: 51 };
 }
