@@ -23,7 +23,7 @@ export function candor(...args: readonly string[]): Promise<Ended> {
 /** Runs a command with additional environment variables. */
 export function candorIn(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = { env: { ...process.env, ...env }, timeout: 60_000, maxBuffer: 64 * 2 ** 20 };
+    const options = { env: { ...process.env, ...env }, timeout: 240_000, maxBuffer: 64 * 2 ** 20 };
     const command = ['--disable-warning=ExperimentalWarning', main, ...args];
     execFile(process.execPath, command, options, (error, stdout, stderr) => {
       const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1;

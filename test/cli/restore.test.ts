@@ -2,12 +2,13 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { login, type Service, startService } from '../../scripts/service.ts';
 import { exitCodes } from '../../src/service/exit-codes.ts';
 import { openParts } from '../backup/fixture.ts';
 import { entries } from '../ledger/fixture-entry.ts';
-import { candor, candorIn } from './candor.ts';
+import { call } from '../system/call.ts';
+import { candor, command } from './candor.ts';
 
 let folder: string;
 let dataDir: string;
@@ -17,6 +18,7 @@ beforeEach(() => {
   dataDir = join(folder, 'data');
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   await service?.kill().catch(() => undefined);
   rmSync(folder, { recursive: true, force: true });
 });
@@ -31,35 +33,47 @@ function freePort(): Promise<number> {
   });
 }
 
+/** Adds an entry to the log for each token. */
+async function issueTokens(running: Service, count: number): Promise<void> {
+  const token = await login(running);
+  for (let n = 0; n < count; n++) {
+    const json = { name: `viewer ${crypto.randomUUID()}`, scopes: ['viewer'] };
+    expect((await call(running, 'issueToken', { token, json })).status).toBe(201);
+  }
+}
+
 describe('the commands candor backup and candor restore', () => {
-  test('restore a log with new keys, which auditors with a pin of the old log reject', async () => {
+  test('restore a log with new keys, which auditors with a pin of the old log reject; back up and restore a stopped service', async () => {
     const port = await freePort();
+    const anchor = join(folder, 'anchor.json');
+    vi.stubEnv('CANDOR_DATA_DIR', dataDir);
+    vi.stubEnv('CANDOR_LEDGER_ANCHOR_PATH', anchor);
     const start = async () => {
       service = await startService({ dataDir, env: { CANDOR_PORT: String(port) } });
       return service;
     };
     const audit = (pin: string) =>
-      candor('audit', running.url, '--strict-keys', '--state', join(folder, pin), '--json');
+      command('audit', running.url, '--strict-keys', '--state', join(folder, pin), '--json');
 
     let running = await start();
-    for (let n = 0; n < 3; n++) await tokenFor(running, 'viewer');
+    await issueTokens(running, 1);
     expect((await audit('early')).json).toMatchObject({ status: 'pinned' });
-    await tokenFor(running, 'viewer');
+    await issueTokens(running, 1);
     const made = await candor('backup', running.url, '--token', await login(running), '--json');
     expect(made).toMatchObject({ code: exitCodes.ok, json: { status: 'completed' } });
     const { path, backup_id, tree_size, root_hash } = made.json as Record<string, string>;
-    for (let n = 0; n < 5; n++) await tokenFor(running, 'viewer');
+    await issueTokens(running, 3);
     const late = await audit('late');
     expect(late.json).toMatchObject({ status: 'pinned' });
     const lost = Number((late.json as { tree_size: number }).tree_size);
 
-    const inUse = await candor('restore', path!, '--data-dir', dataDir, '--replace');
+    const inUse = await command('restore', path!, '--data-dir', dataDir, '--replace');
     expect(inUse).toMatchObject({
       code: exitCodes.unavailable,
       stderr: expect.stringContaining('in use by another process'),
     });
     await running.stop();
-    const careful = await candor('restore', path!, '--data-dir', dataDir);
+    const careful = await command('restore', path!, '--data-dir', dataDir);
     expect(careful).toMatchObject({ code: exitCodes.failed, stderr: expect.stringContaining('--replace') });
     const restored = await candor('restore', path!, '--data-dir', dataDir, '--replace', '--json');
     expect(restored).toMatchObject({
@@ -79,24 +93,22 @@ describe('the commands candor backup and candor restore', () => {
     const health = await (await fetch(`${running.url}/health`)).json();
     expect(health).toMatchObject({ status: 'ok', ledger: 'ok', regression: { event: 'restored' } });
     // No chain of rotations leads to the keys of a new life, so a pin of the old life cannot follow them.
-    for (let n = 0; n < 8; n++) await tokenFor(running, 'viewer');
+    await issueTokens(running, 6);
     expect((await audit('late')).code).not.toBe(exitCodes.ok);
     expect((await audit('early')).code).not.toBe(exitCodes.ok);
-    await running.stop();
-  });
 
-  test('back up a stopped service from its folder; if the service runs, the folder is rejected and the error suggests the URL', async () => {
-    const anchor = join(folder, 'anchor.json');
-    const env = { CANDOR_DATA_DIR: dataDir, CANDOR_LEDGER_ANCHOR_PATH: anchor };
-    service = await startService({ dataDir, env });
-    await tokenFor(service, 'viewer');
-    const refused = await candor('backup', '--data-dir', dataDir);
+    const refused = await command('backup', '--data-dir', dataDir);
     expect(refused).toMatchObject({
       code: exitCodes.unavailable,
       stderr: expect.stringContaining('candor backup <url>'),
     });
-    await service.stop();
-    const made = await candorIn(env, 'backup', '--data-dir', dataDir, '--json');
+    await running.stop();
+    await checkDrill(anchor);
+  });
+
+  /** Backs up the stopped service, and restores the backup into another folder. */
+  async function checkDrill(anchor: string): Promise<void> {
+    const made = await candor('backup', '--data-dir', dataDir, '--json');
     expect(made).toMatchObject({
       code: exitCodes.ok,
       json: { status: 'completed', path: expect.any(String) },
@@ -107,48 +119,49 @@ describe('the commands candor backup and candor restore', () => {
     // folder.
     const before = readFileSync(anchor, 'utf8');
     const drill = join(folder, 'drill');
-    expect(await candorIn(env, 'restore', path, '--data-dir', drill, '--json')).toMatchObject({
+    expect(await command('restore', path, '--data-dir', drill, '--json')).toMatchObject({
       code: exitCodes.ok,
       json: { status: 'restored' },
     });
-    expect((await candorIn(env, 'restore', path, '--data-dir', drill, '--replace')).code).toBe(exitCodes.ok);
-    expect((await candorIn(env, 'backup', '--data-dir', drill)).code).toBe(exitCodes.ok);
-    expect((await candorIn(env, 'rebuild', '--data-dir', drill)).code).toBe(exitCodes.ok);
+    expect((await command('restore', path, '--data-dir', drill, '--replace')).code).toBe(exitCodes.ok);
+    expect((await command('backup', '--data-dir', drill)).code).toBe(exitCodes.ok);
+    expect((await command('rebuild', '--data-dir', drill)).code).toBe(exitCodes.ok);
     expect(readFileSync(anchor, 'utf8')).toBe(before);
     expect(readdirSync(drill)).toContain('anchor.json');
     // A different spelling of the same path is the configured folder.
-    expect((await candorIn(env, 'restore', path, '--data-dir', `${dataDir}/.`)).stderr).toContain('--replace');
-    service = await startService({ dataDir, env });
-    expect(await (await fetch(`${service.url}/health`)).json()).toMatchObject({ ledger: 'ok' });
-    await service.stop();
+    expect((await command('restore', path, '--data-dir', `${dataDir}/.`)).stderr).toContain('--replace');
+    const parts = await openParts(dataDir, { ledger: { anchorPath: anchor } });
+    expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
+    await parts.close();
+    vi.stubEnv('CANDOR_LEDGER_ANCHOR_PATH', undefined);
     service = await startService({ dataDir: drill });
     expect(await login(service)).toBeTruthy();
     await service.stop();
-  });
+  }
 
   test('reject a damaged backup with a separate code, and name the file', async () => {
     const parts = await openParts(dataDir);
     await parts.ledger.append(entries(0, 2));
     await parts.close();
-    const { path } = (await candor('backup', '--data-dir', dataDir, '--json')).json as { path: string };
+    const { path } = (await command('backup', '--data-dir', dataDir, '--json')).json as { path: string };
     const copy = join(folder, 'copy');
     cpSync(path, copy, { recursive: true });
     const [key] = readdirSync(join(copy, 'keys'));
     const file = join(copy, 'keys', key!);
     writeFileSync(file, readFileSync(file, 'utf8').replace('"x":"', '"x":"A'));
-    expect(await candor('restore', copy, '--data-dir', join(folder, 'other'))).toMatchObject({
+    expect(await command('restore', copy, '--data-dir', join(folder, 'other'))).toMatchObject({
       code: exitCodes.refused,
       stderr: expect.stringContaining(key!),
     });
   });
 
   test('report invalid usage', async () => {
-    expect((await candor('backup')).code).toBe(exitCodes.usage);
-    expect((await candor('restore')).code).toBe(exitCodes.usage);
-    expect(await candor('backup', '--data-dir', join(folder, 'nothing'))).toMatchObject({
+    expect((await command('backup')).code).toBe(exitCodes.usage);
+    expect((await command('restore')).code).toBe(exitCodes.usage);
+    expect(await command('backup', '--data-dir', join(folder, 'nothing'))).toMatchObject({
       code: exitCodes.failed,
       stderr: expect.stringContaining('nothing to back up'),
     });
-    expect(await candor('backup', 'http://127.0.0.1:1')).toMatchObject({ code: exitCodes.unavailable });
+    expect(await command('backup', 'http://127.0.0.1:1')).toMatchObject({ code: exitCodes.unavailable });
   });
 });
