@@ -11,7 +11,7 @@ import { adminPassword, login, type Service, startService, tokenFor } from '../.
 import { settingNames, variableOf } from '../../src/config/settings.ts';
 import { consolePages } from '../../src/contract/console-pages.ts';
 import { routes } from '../../src/contract/routes.ts';
-import { candor } from '../cli/candor.ts';
+import { candor, command } from '../cli/candor.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -135,7 +135,7 @@ test('the documentation names commands and options of candor that exist', async 
       mentions.set(name!, options);
     }
   for (const [name, options] of mentions) {
-    const { code, stdout } = await candor(name, '--help');
+    const { code, stdout } = await command(name, '--help');
     expect(code, `candor ${name}`).toBe(0);
     for (const option of options) expect(stdout, `candor ${name}`).toContain(option);
   }
@@ -143,13 +143,13 @@ test('the documentation names commands and options of candor that exist', async 
 
 test('candor help prints a page or the help of a command, and lists the topics for an unknown page', async () => {
   expect((await candor('help', 'tls')).stdout).toBe(textOf('src/docs/tls.md'));
-  expect((await candor('help', 'transparency/keys')).stdout).toBe(textOf('src/docs/transparency/keys.md'));
-  expect(await candor('help', 'nothing')).toMatchObject({
+  expect((await command('help', 'transparency/keys')).stdout).toBe(textOf('src/docs/transparency/keys.md'));
+  expect(await command('help', 'nothing')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('first-day'),
   });
-  expect((await candor('help', '../errors')).code).toBe(2);
-  expect((await candor('help', 'fsck')).stdout).toContain('Usage: candor fsck');
+  expect((await command('help', '../errors')).code).toBe(2);
+  expect((await command('help', 'fsck')).stdout).toContain('Usage: candor fsck');
 });
 
 const hasTools = await run('jq', ['--version']).then(
