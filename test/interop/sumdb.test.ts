@@ -26,7 +26,7 @@ import {
 import { entriesPath, tilePath } from '../../src/tlog/tile.ts';
 import { Cosigner } from '../../src/witness/cosigner.ts';
 import { parsePolicy } from '../../src/witness/parse-policy.ts';
-import { candor } from '../cli/candor.ts';
+import { command } from '../cli/candor.ts';
 import { openService, type Service } from '../http/service.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 import { faultOf, flip } from '../tlog/faults.ts';
@@ -138,7 +138,7 @@ describe.skipIf(missing !== undefined)('sumdb', () => {
 
   test('accepts a folder written by candor mirror', async () => {
     const mirror = join(folder, 'mirror');
-    const { code, json } = await candor('mirror', service.url, '--to', mirror, '--json');
+    const { code, json } = await command('mirror', service.url, '--to', mirror, '--json');
     expect([code, json]).toMatchObject([0, { tree_size: 70_000, entries: true }]);
     const { stderr, report } = await check(mirror, await logKey(), [1, 65_536], [0, 69_999]);
     expect(stderr).toBe('');
@@ -211,18 +211,17 @@ describe.skipIf(missing !== undefined)('sumdb', () => {
       expect(await codeOf()).toBe(1);
     });
 
-    test.each(['tile/0/273.p/112', 'tile/1/000', 'tile/2/000.p/1', 'tile/entries/100'])(
-      'rejects a flipped bit in %s',
-      async (path) => {
-        putCheckpoint();
-        expect(await codeOf()).toBe(0);
+    test('rejects a flipped bit in a tile of each level and in a bundle', async () => {
+      putCheckpoint();
+      expect(await codeOf()).toBe(0);
+      for (const path of ['tile/0/273.p/112', 'tile/1/000', 'tile/2/000.p/1', 'tile/entries/100']) {
         const original = new Uint8Array(readFileSync(join(copy, path)));
         write(path, flip(original, 1000));
-        expect(await codeOf()).toBe(1);
+        expect(await codeOf(), path).toBe(1);
         write(path, original);
-        expect(await codeOf()).toBe(0);
-      },
-    );
+      }
+      expect(await codeOf()).toBe(0);
+    });
 
     test('rejects a checkpoint with another size, signature or key', async () => {
       putCheckpoint([log.sign(text)], text.replace('70000', '69999'));
