@@ -52,7 +52,9 @@ export async function feed(
       const now = pace(performance.now() - start, next, counts.sent - before);
       over = now === 'end';
       if (now !== true) break;
-      due.set(next.sensor, [...(due.get(next.sensor) ?? []), next.line]);
+      const batch = due.get(next.sensor);
+      if (batch === undefined) due.set(next.sensor, [next.line]);
+      else batch.push(next.line);
       counts.sent++;
       counts.time = next.time;
       next = lines.next().value;
