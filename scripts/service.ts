@@ -134,19 +134,22 @@ export function rssAnonMiB(pid: number): number {
 }
 
 /** Logs in as the administrator, and returns the access token. */
-export async function login(service: Service): Promise<string> {
+export async function login(service: Pick<Service, 'url'>): Promise<string> {
   const answer = await postJson(service, '/auth/login', { username: 'admin', password: adminPassword });
   return (answer as { access_token: string }).access_token;
 }
 
 /** Creates a long-lived token with the given role. */
-export async function tokenFor(service: Service, role: 'sensor' | 'viewer' | 'analyst' | 'auditor'): Promise<string> {
+export async function tokenFor(
+  service: Pick<Service, 'url'>,
+  role: 'sensor' | 'viewer' | 'analyst' | 'auditor',
+): Promise<string> {
   const body = { name: `${role} ${crypto.randomUUID().slice(0, 8)}`, scopes: [role] };
   const answer = await postJson(service, '/api/v1/tokens', body, await login(service));
   return (answer as { data: { attributes: { token: string } } }).data.attributes.token;
 }
 
-async function postJson(service: Service, path: string, body: unknown, token?: string): Promise<unknown> {
+async function postJson(service: Pick<Service, 'url'>, path: string, body: unknown, token?: string): Promise<unknown> {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (token !== undefined) headers.authorization = `Bearer ${token}`;
   const response = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) });

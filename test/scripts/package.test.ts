@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startService, tokenFor } from '../../scripts/service.ts';
+import { adminPassword, tokenFor } from '../../scripts/service.ts';
 import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
 import { AuditFault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
@@ -94,30 +94,6 @@ describe.skipIf(skipped)('the installed package', () => {
     expect(stdout.trim()).toBe('1 function function');
   });
 
-  test('subscribes with a given WebSocket class if Node has none, and otherwise explains the option', async () => {
-    const service = await startService();
-    const use = `import { openLive } from 'candor/live';
-      import ws from 'ws';
-      const [baseUrl, token] = process.argv.slice(1);
-      delete globalThis.WebSocket;
-      const options = { baseUrl, token: async () => ({ token, expiresAt: Infinity }), onState: () => {} };
-      try { openLive(options); } catch (error) { console.log(error.message); }
-      const live = openLive({ ...options, WebSocket: ws });
-      live.subscribe('alerts', {}, {
-        onEvent() {},
-        onSubscribed() { console.log('subscribed'); live.close(); },
-        onError(error) { console.log(error); live.close(); },
-      });`;
-    symlinkSync(join(root, 'node_modules/ws'), join(folder, 'node_modules/ws'));
-    const token = await tokenFor(service, 'viewer');
-    const args = ['--input-type=module', '-e', use, '--', service.url, token];
-    const { stdout } = await run('node', args, { cwd: folder, env });
-    expect(await service.stop()).toBe(0);
-    const [refused, ...rest] = stdout.trim().split('\n');
-    expect(refused).toMatch(/Node 22.*option WebSocket/);
-    expect(rest).toEqual(['subscribed']);
-  });
-
   test('has types for the verifier, the client and the live subscription', async () => {
     const file = join(folder, 'use.mts');
     writeFileSync(
@@ -152,11 +128,11 @@ openLive({ baseUrl: '', token: async () => ({ token: '', expiresAt: 0 }), onStat
     expect(stdout).toBe('');
   });
 
-  test('runs the service with its threads, and passes on the signal and the exit code', async () => {
+  test('runs the service with its threads, to which its client subscribes with a given WebSocket class, and passes on the signal and the exit code', async () => {
     const settings = {
       CANDOR_DATA_DIR: join(folder, 'data'),
       CANDOR_PORT: '0',
-      CANDOR_ADMIN_PASSWORD: 'installed-one',
+      CANDOR_ADMIN_PASSWORD: adminPassword,
     };
     const service = spawn(candor, ['start'], {
       cwd: folder,
@@ -177,9 +153,32 @@ openLive({ baseUrl: '', token: async () => ({ token: '', expiresAt: 0 }), onStat
     expect(url).toMatch(/^http:/);
     expect((await fetch(`${url}/health`)).status).toBe(200);
     await expectConsole(url);
+    await expectSubscription(url);
     service.kill('SIGTERM');
     expect(await ended, output.join('\n')).toBe(0);
   });
+
+  /** Subscribes with the installed client: without a WebSocket class of Node, with and without a given class. */
+  async function expectSubscription(url: string): Promise<void> {
+    const use = `import { openLive } from 'candor/live';
+      import ws from 'ws';
+      const [baseUrl, token] = process.argv.slice(1);
+      delete globalThis.WebSocket;
+      const options = { baseUrl, token: async () => ({ token, expiresAt: Infinity }), onState: () => {} };
+      try { openLive(options); } catch (error) { console.log(error.message); }
+      const live = openLive({ ...options, WebSocket: ws });
+      live.subscribe('alerts', {}, {
+        onEvent() {},
+        onSubscribed() { console.log('subscribed'); live.close(); },
+        onError(error) { console.log(error); live.close(); },
+      });`;
+    symlinkSync(join(root, 'node_modules/ws'), join(folder, 'node_modules/ws'));
+    const args = ['--input-type=module', '-e', use, '--', url, await tokenFor({ url }, 'viewer')];
+    const { stdout } = await run('node', args, { cwd: folder, env });
+    const [refused, ...rest] = stdout.trim().split('\n');
+    expect(refused).toMatch(/Node 22.*option WebSocket/);
+    expect(rest).toEqual(['subscribed']);
+  }
 });
 
 /** Checks the first page and its files, in the form compressed by the build. */
