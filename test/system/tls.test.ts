@@ -28,7 +28,7 @@ describe.skipIf(withoutOpenssl !== undefined)('over TLS', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
 
-  test('sensors authenticate by certificate, server certificates are renewed on SIGHUP, and the log can be audited', async () => {
+  test('sensors authenticate by certificate, server certificates are renewed on SIGHUP, plain HTTP is explained in the log, and the log can be audited', async () => {
     const authority = Authority.root(folder.path, 'root');
     const [first, second] = [authority.server('first'), authority.server('second')];
     const live = { cert: join(folder.path, 'cert.pem'), key: join(folder.path, 'key.pem') };
@@ -46,6 +46,8 @@ describe.skipIf(withoutOpenssl !== undefined)('over TLS', () => {
     try {
       const { port, protocol } = new URL(service.url);
       expect(protocol).toBe('https:');
+      await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
+      await expect.poll(() => service.output.filter((line) => line.includes('https:// (not http://)')).length).toBe(1);
       const ca = readFileSync(authority.pair.cert);
       const call = async (path: string, options: Partial<TlsCall> = {}) => {
         const { status, body } = await callTls(Number(port), path, { ca, ...options });
