@@ -163,10 +163,10 @@ describe('a silence', () => {
 });
 
 test('during a flood of alerts of 50 rules from forged addresses, the service responds, and users see 50 alerts', async () => {
-  const lines = Array.from({ length: 20_000 }, (_, n) =>
-    alertLine(10_000 + (n % 50), `198.${18 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`, '10.9.0.5'),
+  const lines = Array.from({ length: 5000 }, (_, n) =>
+    alertLine(10_000 + (n % 50), `198.18.${n >> 8}.${n & 255}`, '10.9.0.5'),
   );
-  const bodies = Array.from({ length: 20 }, (_, i) => lines.slice(i * 1000, (i + 1) * 1000));
+  const bodies = Array.from({ length: 10 }, (_, i) => lines.slice(i * 500, (i + 1) * 500));
   let isOver = false;
   const answers: number[] = [];
   const asking = (async () => {
@@ -181,9 +181,9 @@ test('during a flood of alerts of 50 rules from forged addresses, the service re
   );
   const seen = alerts.filter(({ status }) => status === 'new');
   expect(seen).toHaveLength(50);
-  expect(alerts.reduce((sum, { count }) => sum + Number(count), 0)).toBe(20_000);
+  expect(alerts.reduce((sum, { count }) => sum + Number(count), 0)).toBe(5000);
   for (const { dst_ip, evidence } of seen) {
     expect(dst_ip).toBe('10.9.0.5');
-    expect((evidence as { sources: number }).sources).toBeGreaterThan(350);
+    expect((evidence as { sources: number }).sources).toBeGreaterThan(75);
   }
 });
