@@ -14,6 +14,7 @@ import type { Role } from '../../src/contract/vocabulary.ts';
 import { errorCodes } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { type Answer, failure, type Item, ndjson, type Page, call as plainCall, type Request } from './call.ts';
+import { checkMetrics, hasPromtool } from './promtool.ts';
 
 let service: Service;
 let admin: string;
@@ -67,6 +68,8 @@ const dnsEvent = {
   kind: 'query',
   query: 'www.example.org',
 };
+/** The metrics before the first event. */
+let idleMetrics: string;
 /** A receipt that was issued before the tests. */
 let receipt: { readonly id: string };
 const absent = '018f0000-0000-7000-8000-000000000001';
@@ -99,6 +102,7 @@ beforeAll(async () => {
   admin = await login(service);
   for (const role of ['sensor', 'viewer', 'analyst', 'auditor'] as const) tokens[role] = await tokenFor(service, role);
   tokens.admin = admin;
+  idleMetrics = await ok<string>('getMetrics');
   const lines = [...connLines(3, 2000), eve(1), eve(1, 1), eve(2)];
   await ok('ingest', { body: lines.join('\n'), headers: ndjson });
   ({ receipt } = await receiptOfBody());
@@ -798,6 +802,15 @@ test('a receipt has a proof, once the log covers it', async () => {
   const { leaf_index, tree_size } = batch as { leaf_index: number; tree_size: number };
   expect(leaf_index).toBeLessThan(tree_size);
 });
+
+test.skipIf(!hasPromtool)(
+  'metrics pass promtool without warnings, of an idle service and after all operations',
+  async () => {
+    const metrics = await ok<string>('getMetrics');
+    expect(metrics).toMatch(/^candor_ingest_records_total\{outcome="accepted"\} [1-9]\d{3}$/m);
+    for (const text of [idleMetrics, metrics]) expect(checkMetrics(text)).toEqual([0, '']);
+  },
+);
 
 test('every operation responds in these tests with each of its success statuses, and only with possible statuses', () => {
   for (const operation of operationIds) {
