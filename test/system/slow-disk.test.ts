@@ -11,9 +11,9 @@ import { FaultyDisk, maySpoilDisks } from './faulty-disk.ts';
 import { ownToken } from './own-principal.ts';
 import { type Met, type Shipment, sendOnce, ship, shipment, storedUids, uidsOf } from './shipper.ts';
 
-/** Events per body. A body has about 80 kB, so a dozen bodies fit. */
-const bodyEvents = 500;
-const inFlightBytes = 2 ** 20;
+/** Events per body. A body has about 20 kB, so a dozen bodies fit. */
+const bodyEvents = 125;
+const inFlightBytes = 2 ** 18;
 const slowness = { write: 10, flush: 500 };
 
 describe.skipIf(!maySpoilDisks())('a slow disk', () => {
