@@ -1,22 +1,34 @@
 /**
- * Sends tokens and passwords to the running service in every possible place, and checks that its outputs do
- * not contain them.
+ * Sends tokens and passwords to the running service in every possible place, and checks that its outputs do not contain
+ * them, and that other users cannot access its files.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { adminPassword, login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { connLines } from '../../scripts/traffic/index.ts';
 import { createClient } from '../../src/client/client.ts';
 
+const parent = mkdtempSync(join(tmpdir(), 'candor-secrets-'));
+const dataDir = join(parent, 'data');
+/** Runs the service with a umask without restrictions. */
+const unmasked = ['sh', '-c', 'umask 000; exec "$@"', 'sh'];
 let service: Service;
 beforeAll(async () => {
   service = await startService({
+    dataDir,
+    wrapper: unmasked,
     env: { CANDOR_LOG_LEVEL: 'trace', CANDOR_KEY_PASSPHRASE: 'a-passphrase-of-keys' },
   });
 });
-afterAll(async () => void (await service.stop()));
+afterAll(async () => {
+  // The last test stops the service.
+  await service?.kill().catch(() => undefined);
+  rmSync(parent, { recursive: true });
+});
 
 /** Sends bytes. Resolves after the first data of the response, or after half a second without data. */
 function raw(bytes: string): Promise<void> {
@@ -130,4 +142,31 @@ test('a backup does not contain tokens, passwords, passphrases or private keys',
     const bytes = readFileSync(join(file.parentPath, file.name));
     for (const secret of secrets) expect(bytes.includes(secret), file.name).toBe(false);
   }
+});
+
+/** Returns the paths of a folder, itself included, that other users may access. */
+function openOnes(folder: string): string[] {
+  const paths = [folder, ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))];
+  return paths
+    .filter((path) => (lstatSync(path).mode & 0o077) !== 0)
+    .map((path) => `${(lstatSync(path).mode & 0o777).toString(8)} ${path.slice(folder.length)}`);
+}
+
+test('other users cannot access databases, keys and backups in a data folder, for any umask', async () => {
+  const client = createClient({ baseUrl: service.url, token: await login(service) });
+  const body = Array.from(connLines(3, 500)).join('\n');
+  const ingested = await fetch(`${service.url}/api/v1/ingest`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await tokenFor(service, 'sensor')}`, 'content-type': 'application/x-ndjson' },
+    body,
+  });
+  expect(ingested.status).toBe(200);
+  await client.call('rotateKey', { body: { purpose: 'event-signing' } });
+  await client.call('updateConfig', { body: { settings: { 'alerts.window_ms': 60_000 } } });
+  expect((await client.call('listBackups')).data).toMatchObject([{ attributes: { state: 'completed' } }]);
+  expect(openOnes(dataDir)).toEqual([]);
+  expect(service.output.join('\n')).not.toContain('other users of this machine');
+  expect(await service.stop()).toBe(0);
+  expect(openOnes(dataDir)).toEqual([]);
+  expect(readdirSync(dataDir).length).toBeGreaterThan(5);
 });
