@@ -29,9 +29,6 @@ export interface PlainGraph {
   readonly edges: Map<string, PlainEdge>;
 }
 
-/** Parsed lines by file, because each file is counted in several ways. */
-const parsed = new WeakMap<readonly string[], readonly Line[]>();
-
 const hour = 3_600_000;
 const established = new Set(['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR']);
 
@@ -48,25 +45,10 @@ export function plainGraph(
   range: readonly [number, number] = [0, Number.POSITIVE_INFINITY],
 ): PlainGraph {
   const graph: PlainGraph = { nodes: new Map(), edges: new Map() };
-  const reported = new Map<string, number>();
   const ports = new Map<PlainEdge, Set<number>>();
-  const records = parsed.get(lines) ?? lines.map((line) => JSON.parse(line) as Line);
-  parsed.set(lines, records);
-  for (const r of records) {
-    const start = Math.floor(Math.round((r.ts as number) * 1e6) / 1e3);
-    const [src, dst] = [r['id.orig_h'] as string, r['id.resp_h'] as string];
-    const number = (name: string) => (r[name] as number | undefined) ?? 0;
-    const bytesOf = (ip: string, payload: string) => (r[ip] === undefined ? number(payload) : number(ip));
-    const total = bytesOf('orig_ip_bytes', 'orig_bytes') + bytesOf('resp_ip_bytes', 'resp_bytes');
-    const key = [r.uid, src, r['id.orig_p'], dst, r['id.resp_p']].join(' ');
-    const before = reported.get(key);
-    reported.set(key, Math.max(total, before ?? 0));
-    const isIn = (ms: number) => Math.floor(ms / hour) * hour >= range[0] && ms < range[1];
-    if (!isIn(start)) continue;
-    const answered =
-      r.proto === 'tcp'
-        ? established.has(r.conn_state as string) && !['refused', 'attempt'].includes(stateOf(r) ?? '')
-        : ['orig', 'resp'].every((end) => ['pkts', 'ip_bytes', 'bytes'].some((of) => number(`${end}_${of}`) > 0));
+  for (const report of reportsOf(lines)) {
+    const { src, dst, answered, begin, end, added, isFirst, port } = report;
+    if (report.hour < range[0] || report.start >= range[1]) continue;
     const node = (address: string, role: 'host' | 'network') => {
       if (/^2(2[4-9]|3[0-9])\./.test(address)) return touch(graph, '224.0.0.0/4', 'subnet');
       if (/^ff/i.test(address)) return touch(graph, 'ff00::/8', 'subnet');
@@ -77,8 +59,6 @@ export function plainGraph(
     };
     const source = node(src, 'host');
     const target = node(dst, answered ? 'host' : 'network');
-    const end = new Date(start + Math.floor(number('duration') * 1000)).toISOString();
-    const begin = new Date(start).toISOString();
     const id = `${source.id} ${target.id}`;
     let edge = graph.edges.get(id);
     if (edge === undefined) {
@@ -96,21 +76,77 @@ export function plainGraph(
       ports.set(edge, new Set());
       for (const each of new Set([source, target])) each.degree++;
     }
-    const added = Math.max(0, total - (before ?? 0));
-    edge.connections += before === undefined ? 1 : 0;
+    edge.connections += isFirst ? 1 : 0;
     edge.bytes += added;
     for (const each of new Set([source, target])) each.bytes += added;
     if (begin < edge.first_seen) edge.first_seen = begin;
     if (end > edge.last_seen) edge.last_seen = end;
-    if (r.proto !== 'icmp') ports.get(edge)!.add(r['id.resp_p'] as number);
-    if (typeof r.service === 'string')
-      edge.protocols = [...new Set([...edge.protocols, ...(protocols(r.service).app_protocols ?? [])])];
+    if (port !== undefined) ports.get(edge)!.add(port);
+    for (const protocol of report.protocols) if (!edge.protocols.includes(protocol)) edge.protocols.push(protocol);
   }
   for (const edge of graph.edges.values()) {
     edge.ports = [...ports.get(edge)!].sort((a, b) => a - b).slice(0, 16);
     edge.protocols = edge.protocols.sort().slice(0, 8);
   }
   return graph;
+}
+
+/** One line: a report about a connection. */
+interface Report {
+  readonly src: string;
+  readonly dst: string;
+  readonly answered: boolean;
+  /** Epoch milliseconds. */
+  readonly start: number;
+  readonly hour: number;
+  readonly begin: string;
+  readonly end: string;
+  /** Bytes since the previous report about the connection. */
+  readonly added: number;
+  readonly isFirst: boolean;
+  readonly port: number | undefined;
+  readonly protocols: readonly string[];
+}
+
+/** Reports by file, because each file is counted in several ways. */
+const parsed = new WeakMap<readonly string[], readonly Report[]>();
+
+function reportsOf(lines: readonly string[]): readonly Report[] {
+  let reports = parsed.get(lines);
+  if (reports === undefined) {
+    const reported = new Map<string, number>();
+    reports = lines.map((line) => reportOf(JSON.parse(line) as Line, reported));
+    parsed.set(lines, reports);
+  }
+  return reports;
+}
+
+/** @param reported - the largest number of bytes reported so far, by connection */
+function reportOf(r: Line, reported: Map<string, number>): Report {
+  const start = Math.floor(Math.round((r.ts as number) * 1e6) / 1e3);
+  const [src, dst] = [r['id.orig_h'] as string, r['id.resp_h'] as string];
+  const number = (name: string) => (r[name] as number | undefined) ?? 0;
+  const bytesOf = (ip: string, payload: string) => (r[ip] === undefined ? number(payload) : number(ip));
+  const total = bytesOf('orig_ip_bytes', 'orig_bytes') + bytesOf('resp_ip_bytes', 'resp_bytes');
+  const key = [r.uid, src, r['id.orig_p'], dst, r['id.resp_p']].join(' ');
+  const before = reported.get(key);
+  reported.set(key, Math.max(total, before ?? 0));
+  return {
+    src,
+    dst,
+    answered:
+      r.proto === 'tcp'
+        ? established.has(r.conn_state as string) && !['refused', 'attempt'].includes(stateOf(r) ?? '')
+        : ['orig', 'resp'].every((end) => ['pkts', 'ip_bytes', 'bytes'].some((of) => number(`${end}_${of}`) > 0)),
+    start,
+    hour: Math.floor(start / hour) * hour,
+    begin: new Date(start).toISOString(),
+    end: new Date(start + Math.floor(number('duration') * 1000)).toISOString(),
+    added: Math.max(0, total - (before ?? 0)),
+    isFirst: before === undefined,
+    port: r.proto === 'icmp' ? undefined : (r['id.resp_p'] as number),
+    protocols: typeof r.service === 'string' ? (protocols(r.service).app_protocols ?? []) : [],
+  };
 }
 
 function touch({ nodes }: PlainGraph, id: string, kind: PlainNode['kind']): PlainNode {
