@@ -7,6 +7,7 @@ import { mulberry32 } from '../../bench/conn-records.ts';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
 import { type Answer, call, failure, type Item, listAll, ndjson, type Page, type Request, send } from './call.ts';
+import { ruleSearches } from './rule-searches.ts';
 
 let dataDir: string;
 let service: Service;
@@ -210,6 +211,12 @@ describe('a rule', () => {
   });
 });
 
+test.each(ruleSearches)('a search for %s finds the built-in rule', async (term, title) => {
+  const query = new URLSearchParams({ origin: 'shipped', per_page: '200', q: term });
+  const { data } = await ok<Page>('listRules', { query });
+  expect(data.map(({ attributes }) => attributes.title)).toContainEqual(expect.stringMatching(title));
+});
+
 describe('the folder of rules', () => {
   test('is read at SIGHUP and by an API call; errors name file, line and reason', async () => {
     mkdirSync(join(dataDir, 'rules/deeper'), { recursive: true });
@@ -279,12 +286,18 @@ title: No YAML
 });
 
 describe('a correlation', () => {
-  test('counts across bodies, a restart and a kill', async () => {
+  test('counts across bodies, a restart and a kill, and rules persist', async () => {
     const failed = (from: number, count: number) =>
       send(service, admin, lines(...Array.from({ length: count }, (_, n) => ssh(from + n))));
     await failed(0, 9);
+    await ok('updateRule', { params: [ids.filed], json: { enabled: false } });
+    const version = async () => (await ok<{ data: { version: number } }>('reloadRules')).data.version;
+    const before = await version();
     expect(await service.stop()).toBe(0);
     await begin();
+    expect(await version()).toBe(before);
+    expect(await ruleOf(ids.posted)).toMatchObject({ origin: 'api', hits: 0 });
+    expect(await ruleOf(ids.filed)).toMatchObject({ origin: 'folder', file: 'deeper/good.yml', enabled: false });
     await failed(9, 5);
     await service.kill();
     await begin();
@@ -305,18 +318,12 @@ describe('a correlation', () => {
     await service.kill();
     await begin();
     expect(await alertsOf(guessing)).toHaveLength(1);
-  });
-
-  test('and its rules persist across a restart', async () => {
-    expect(await ruleOf(ids.posted)).toMatchObject({ origin: 'api', hits: 0 });
-    expect(await ruleOf(ids.filed)).toMatchObject({ origin: 'folder', file: 'deeper/good.yml' });
-    await ok('updateRule', { params: [ids.filed], json: { enabled: false } });
-    const version = async () => (await ok<{ data: { version: number } }>('reloadRules')).data.version;
-    const before = await version();
-    await service.stop();
-    await begin();
-    expect(await version()).toBe(before);
     expect(await ruleOf(ids.filed)).toMatchObject({ enabled: false });
+  });
+});
+
+describe('stored rules', () => {
+  test('stay if the folder is missing, and are removed with their files or by an API call', async () => {
     // The folder is missing, as after a restore on another host: the rules that were read last stay.
     rmSync(join(dataDir, 'rules'), { recursive: true });
     expect((await ok<{ data: object }>('reloadRules')).data).toMatchObject({
