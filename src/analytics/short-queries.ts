@@ -1,3 +1,4 @@
+import { parameterOf } from '../contract/filter-term.ts';
 import { boundsOnlyTime } from '../database/lists/filter.ts';
 import type { ListQuery } from '../store/store.ts';
 import type { Queries } from './queries.ts';
@@ -28,7 +29,7 @@ const shortTasks: ShortTasks = {
   listAssetHistory: always,
   listNotes: always,
   // Services of an asset are read by their keys.
-  listServices: ({ terms }) => terms.some(({ field }) => field === 'asset_id'),
+  listServices: ({ terms }) => terms.some((term) => parameterOf(term) === 'asset_id'),
   listPrincipals: byTime('created_at'),
   listTokens: byTime('issued_at'),
   listSilences: always,

@@ -1,5 +1,15 @@
-import { type Static, type TArray, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
+import {
+  type Static,
+  type TArray,
+  type TObject,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+  Type,
+} from 'typebox';
 import { limits } from '../limits.ts';
+import { prefixes } from './filter-term.ts';
 import { alertAttributes, attributesTo, scanAttributes } from './list-attributes.ts';
 import { Alert } from './resources/alert.ts';
 import { Asset } from './resources/asset.ts';
@@ -12,58 +22,49 @@ import { Service } from './resources/service.ts';
 import { assetActions, defaultWindow, entryKinds, groupings, severities, verdicts, windows } from './vocabulary.ts';
 
 /**
- * Each filter `<name>` with multiple values has a negation `not_<name>`, which matches items that match none
- * of the values.
- */
-const negationPrefix = 'not_';
-
-type Value = string | number | boolean;
-
-/**
- * A filter term for one field. A negated term matches exactly the items that the term does not match, including items
- * without the field.
- */
-export interface ParsedTerm {
-  readonly field: string;
-  readonly values: readonly Value[];
-  readonly negated?: true;
-}
-
-/** Returns the filter term of a parameter. No attribute has a name that starts with the prefix. */
-export function termOf(parameter: string, values: readonly Value[]): ParsedTerm {
-  return parameter.startsWith(negationPrefix)
-    ? { field: parameter.slice(negationPrefix.length), values, negated: true }
-    : { field: parameter, values };
-}
-
-/**
  * Returns the schema of a filter: a parameter that may be repeated. The filter matches items with any of its values.
  * All other query parameters may occur once. The schemas are for `parseQuery`.
  */
 export const many = <S extends TSchema>(items: S) =>
   Type.Optional(Type.Array(items, { maxItems: limits.maxFilterValues }));
 
+/** Names of filters that have variants: not those by the start of a range. */
+type Names<F> = Exclude<keyof F & string, `${string}_from`>;
 type Negated<F extends TProperties> = {
-  [K in keyof F & string as F[K] extends TArray ? `${typeof negationPrefix}${K}` : never]: F[K];
+  [K in Names<F> as F[K] extends TArray ? `${typeof prefixes.not}${K}` : never]: F[K];
+};
+type Bounded<F extends TProperties> = {
+  [K in Names<F> as F[K] extends TArray<infer V>
+    ? Static<V> extends number
+      ? `${typeof prefixes.min | typeof prefixes.max}${K}`
+      : never
+    : never]: F[K] extends TArray<infer V> ? TOptional<V> : never;
 };
 
-/** Returns the negation of each filter made by `many`. A negation matches items with none of its values. */
-function negated<F extends TProperties>(filters: F): Negated<F> {
-  const pairs: [string, TSchema][] = Object.entries(filters).flatMap(([name, schema]) => {
+/**
+ * Returns filters made by `many` with their negations and bounds. Other filters stay as they are, and so do filters by
+ * the start of a range (`<name>_from`).
+ */
+function withVariants<F extends TProperties>(filters: F): F & Negated<F> & Bounded<F> {
+  const variants = Object.entries(filters).flatMap(([name, schema]): [string, TSchema][] => {
     const { items } = schema as Partial<TArray>;
-    if (items === undefined) return [];
-    const description = `Excludes items with any of these values. ${(items as { description?: string }).description ?? ''}`;
-    const options = { maxItems: limits.maxFilterValues, description };
-    return [[`${negationPrefix}${name}`, Type.Optional(Type.Array(items, options))]];
+    if (items === undefined || name.endsWith('_from')) return [];
+    const { type, format, description = '' } = items as Attribute;
+    const options = {
+      maxItems: limits.maxFilterValues,
+      description: `Excludes items with any of these values. ${description}`,
+    };
+    const negation: [string, TSchema] = [prefixes.not + name, Type.Optional(Type.Array(items, options))];
+    const isOrdered = type === 'integer' || type === 'number' || format === 'time';
+    if (!isOrdered) return [negation];
+    const bound = (prefix: string, which: string): [string, TSchema] => [
+      prefix + name,
+      Type.Optional(Type.Unsafe({ ...items, description: `${which} value, inclusive. ${description}` })),
+    ];
+    return [negation, bound(prefixes.min, 'Least'), bound(prefixes.max, 'Largest')];
   });
-  return Object.fromEntries(pairs) as Negated<F>;
+  return { ...filters, ...Object.fromEntries(variants) } as F & Negated<F> & Bounded<F>;
 }
-
-/** Returns the filters and their negations. */
-const withNegated = <F extends TProperties>(filters: F): F & Negated<F> => ({
-  ...filters,
-  ...negated(filters),
-});
 
 const network = (description: string) => Type.String({ format: 'network', description });
 /** Returns the schema of a time that is sent as ISO 8601 or epoch milliseconds, and parsed to epoch milliseconds. */
@@ -147,12 +148,12 @@ export const listParameters = <const S extends readonly [string, ...string[]], F
     ...filterParameters(filters, ranges),
   });
 
-/** Returns the parameters that select items: time range, search and filters. */
+/** Returns the parameters that select items: time range, search, and filters with their negations and bounds. */
 export const filterParameters = <F extends TProperties>(filters: F, ranges = 'Time range') => ({
   from: Type.Optional(time(`${ranges}: start, inclusive; ISO 8601 or epoch milliseconds.`)),
   to: Type.Optional(time(`${ranges}: end, exclusive; ISO 8601 or epoch milliseconds.`)),
   ...search,
-  ...filters,
+  ...withVariants(filters),
 });
 
 /** Additional filters for resources with a severity. */
@@ -251,10 +252,10 @@ export const scanFilters = {
   target: many(network('Address, or CIDR block of which a part was scanned.')),
 };
 
-/** All filters of the lists, with negations. */
-export const networkEventTerms = withNegated({ ...bySeverity, ...networkEventFilters });
-export const dnsEventTerms = withNegated({ ...bySeverity, ...dnsEventFilters });
-export const alertTerms = withNegated({ ...bySeverity, ...alertFilters });
+/** All filters of the lists, without negations and bounds. */
+export const networkEventTerms = { ...bySeverity, ...networkEventFilters };
+export const dnsEventTerms = { ...bySeverity, ...dnsEventFilters };
+export const alertTerms = { ...bySeverity, ...alertFilters };
 
 export const networkEventQuery = listParameters(['timestamp'], networkEventTerms);
 export const dnsEventQuery = listParameters(['timestamp'], dnsEventTerms);

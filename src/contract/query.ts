@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { type ParsedTerm, termOf } from './filter-term.ts';
 import { canonicalMac, type Format, formats, parseTime } from './formats.ts';
-import { type ParsedTerm, termOf } from './parameters.ts';
 import { searchText } from './search-text.ts';
 import type { Severity } from './vocabulary.ts';
 
@@ -80,6 +80,11 @@ export function parseQuery<S extends TObject>(schema: S, raw: RawQuery): Static<
   // Other ranges are validated by the handlers, which know their bounds.
   if (known.from?.format === 'time' && typeof from === 'number' && typeof to === 'number' && from >= to)
     throw invalidField('from', 'must be before to');
+  for (const [name, least] of Object.entries(parsed)) {
+    const largest = name.startsWith('min_') ? parsed[name.replace('min_', 'max_')] : undefined;
+    if (typeof least === 'number' && typeof largest === 'number' && least > largest)
+      throw invalidField(name, `must be at most ${name.replace('min_', 'max_')}`);
+  }
   return parsed as Static<S>;
 }
 
@@ -276,7 +281,7 @@ export interface ParsedStream {
 
 /**
  * Parses the parameters of a list with its schema. Every array is a filter term, negated if its name has the prefix
- * `not_`.
+ * `not_`; `min_<field>` and `max_<field>` are bounds.
  */
 export function parseList(schema: TObject, raw: RawQuery): ParsedList {
   const values: Readonly<Record<string, unknown>> = parseQuery(schema, raw) as Record<string, unknown>;
@@ -310,8 +315,8 @@ export function listFilterOf(values: Readonly<Record<string, unknown>>): ParsedF
     ...(typeof q === 'string' ? { q } : {}),
     ...(min_severity === undefined ? {} : { min_severity: min_severity as Severity }),
     terms: Object.entries(values)
-      .filter(([, value]) => Array.isArray(value))
-      .map(([name, value]) => termOf(name, value as Value[])),
+      .map(([name, value]) => termOf(name, value as Value | Value[]))
+      .filter((term) => term !== undefined),
   };
 }
 

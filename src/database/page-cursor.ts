@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parameterOf } from '../contract/filter-term.ts';
 import { invalidField } from '../errors.ts';
 import type { EventFilter } from '../events/query/filter.ts';
 import type { Table } from '../events/records.ts';
@@ -62,9 +63,9 @@ export function readCursor(text: string, query: Buffer): Cursor {
 /** Returns a hash that identifies a query, independent of the order of its terms and values. */
 export function queryHash(table: Table, filter: EventFilter, order: SortOrder): Buffer {
   const terms = filter.terms
-    .map(({ field, values, negated }) => {
+    .map(({ values, ...term }) => {
       const sorted = values.map((value) => JSON.stringify(value)).sort();
-      return JSON.stringify(negated === true ? [field, sorted, 'not'] : [field, sorted]);
+      return JSON.stringify([parameterOf(term), sorted]);
     })
     .sort();
   const parts = [table, order, filter.from ?? null, filter.to ?? null, filter.q ?? null, filter.min_severity ?? null];

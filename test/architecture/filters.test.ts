@@ -68,6 +68,7 @@ import type { ListSpec } from '../../src/database/lists/list.ts';
 import { sortValueOf } from '../../src/database/lists/order.ts';
 import { indicatorsOf, intelLists, ruleList } from '../../src/detect/lists.ts';
 import { scanList } from '../../src/discovery/lists/scans.ts';
+import type { FilterTerm } from '../../src/events/query/filter.ts';
 import { compileFilter } from '../../src/events/query/select.ts';
 import { auditList, principalList, tokenListAt } from '../../src/identities/lists.ts';
 import { assetHistoryListOf, assetList, serviceList } from '../../src/inventory/lists.ts';
@@ -78,16 +79,41 @@ function sample(schema: object): string | number | boolean {
   const { items } = schema as { items: { type: string; format?: string; enum?: readonly string[] } };
   if (items.enum) return items.enum[0]!;
   if (items.format === 'network') return '10.0.0.0/8';
+  if (items.format === 'mac') return '00:1b:63:84:45:e6';
   if (items.format === 'uuid') return '0199b1c2-0000-7000-8000-000000000000';
   if (items.format === 'time' || items.type === 'integer' || items.type === 'number') return 1;
   return items.type === 'boolean' ? true : '1:AAAAAAAAAAAAAAAAAAAAAAAAAAA=';
 }
 
-const termsOf = (filters: Record<string, object>) =>
-  Object.entries(filters).map(([field, schema]) => ({ field, values: [sample(schema)] }));
+/** Returns whether the values of a filter are numbers or times. */
+function isOrdered(schema: object): boolean {
+  const { type, format } = (schema as { items: { type?: string; format?: string } }).items;
+  return type === 'integer' || type === 'number' || format === 'time';
+}
 
-describe('negated filters', () => {
+/** Returns a term for each filter, and both bounds of each filter by a number or a time. */
+const termsOf = (filters: Record<string, object>) =>
+  Object.entries(filters).flatMap(([field, schema]): FilterTerm[] => {
+    const term = { field, values: [sample(schema)] };
+    if (!isOrdered(schema) || field.endsWith('_from')) return [term];
+    return [term, { ...term, bound: 'min' }, { ...term, bound: 'max' }];
+  });
+
+describe('negations and bounds', () => {
   const queries: Record<string, TObject> = {
+    assetQuery,
+    assetServiceQuery,
+    serviceQuery,
+    scanQuery,
+    auditQuery,
+    ruleQuery,
+    silenceQuery,
+    intelQuery,
+    indicatorQuery,
+    principalQuery,
+    tokenQuery,
+    keyQuery,
+    backupQuery,
     networkEventQuery,
     networkEventHistogramQuery,
     networkEventStreamQuery,
@@ -104,21 +130,50 @@ describe('negated filters', () => {
   const several = ({ properties }: TObject) =>
     Object.keys(properties).filter((name) => (properties[name] as { type?: string }).type === 'array');
 
-  it.each(Object.entries(queries))('are accepted by %s for each filter, and become negated terms', (_name, query) => {
-    const names = several(query).filter((name) => !name.startsWith('not_'));
+  /** Returns the filters of a query that have variants. */
+  const varied = (query: TObject) =>
+    several(query).filter((name) => !name.startsWith('not_') && !name.endsWith('_from'));
+
+  it.each(Object.entries(queries))('are accepted by %s for each filter, and become terms', (_name, query) => {
     const negations = several(query).filter((name) => name.startsWith('not_'));
-    expect(negations).toEqual(expect.arrayContaining(names.map((name) => `not_${name}`)));
+    expect(negations.toSorted()).toEqual(
+      varied(query)
+        .map((name) => `not_${name}`)
+        .toSorted(),
+    );
     const required = ((query.required ?? []) as string[]).map((name) => `&${name}=severity`).join('');
     for (const name of negations) {
       const value = encodeURIComponent(String(sample(query.properties[name]!)));
       const { terms } = listFilterOf(parseQuery(query, decodeQuery(`${name}=${value}${required}`)));
       expect(terms).toEqual([{ field: name.slice(4), values: [expect.anything()], negated: true }]);
     }
+    for (const name of varied(query).filter((name) => isOrdered(query.properties[name]!)))
+      for (const bound of ['min', 'max']) {
+        const parameters = decodeQuery(`${bound}_${name}=1${required}`);
+        const { terms } = listFilterOf(parseQuery(query, parameters));
+        expect(terms).toEqual([{ field: name, values: [1], bound }]);
+      }
+    expect(Object.keys(query.properties).filter((name) => /^(min|max)_/.test(name) && name !== 'min_severity')).toEqual(
+      varied(query)
+        .filter((name) => isOrdered(query.properties[name]!))
+        .flatMap((name) => [`min_${name}`, `max_${name}`]),
+    );
   });
 
-  it('do not exist in lists of assets, services, scans and audit records', () => {
-    for (const query of [assetQuery, serviceQuery, scanQuery, auditQuery])
-      expect(several(query).filter((name) => name.startsWith('not_'))).toEqual([]);
+  it('are refused if the least value is larger than the largest', () => {
+    const query = decodeQuery('min_src_bytes=2&max_src_bytes=1');
+    expect(() => parseQuery(networkEventQuery, query)).toThrow('must be at most max_src_bytes');
+    expect(parseQuery(networkEventQuery, decodeQuery('min_src_bytes=1&max_src_bytes=1'))).toEqual({
+      min_src_bytes: 1,
+      max_src_bytes: 1,
+    });
+  });
+
+  it('are refused for fields without an order', () => {
+    const term = (field: string) => ({ terms: [{ field, values: ['a'], bound: 'min' as const }] });
+    for (const field of ['src_ip', 'state', 'app_protocol', 'community_id', 'ip', 'id', '__proto__'])
+      expect(() => compileFilter('network', term(field)), field).toThrow(`min_${field}`);
+    expect(() => compileTerms(assetList, term('name'))).toThrow('min_name is not a filter of asset lists');
   });
 });
 
@@ -144,7 +199,11 @@ it.each(termsOf(dnsEventFilters))('DNS events are filtered by $field', (term) =>
 });
 
 const filtersIn = ({ properties }: TObject): Record<string, object> =>
-  Object.fromEntries(Object.entries(properties).filter(([, schema]) => (schema as { type?: string }).type === 'array'));
+  Object.fromEntries(
+    Object.entries(properties).filter(
+      ([name, schema]) => (schema as { type?: string }).type === 'array' && !name.startsWith('not_'),
+    ),
+  );
 
 /** Lists: the contract's filters, and the specification that must support them. */
 const lists: Record<string, { query: TObject; filters: Record<string, object>; spec: ListSpec<never> }> = {

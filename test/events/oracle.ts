@@ -203,9 +203,16 @@ export function matches(filter: EventFilter, event: Record<string, unknown>): bo
     const rank = (severity: unknown) => severities.indexOf(severity as never);
     if (rank(event.severity) < rank(filter.min_severity)) return false;
   }
-  return filter.terms.every(
-    ({ field, values, negated }) => values.some((value) => equals(event, field, value)) !== (negated === true),
-  );
+  return filter.terms.every(({ field, values, negated, bound }) => {
+    if (bound !== undefined) return isWithin(event[field], Number(values[0]), bound);
+    return values.some((value) => equals(event, field, value)) !== (negated === true);
+  });
+}
+
+function isWithin(value: unknown, limit: number, bound: 'min' | 'max'): boolean {
+  if (value === undefined) return false;
+  const number = typeof value === 'string' ? Date.parse(value) : (value as number);
+  return bound === 'min' ? number >= limit : number <= limit;
 }
 
 function equals(event: Record<string, unknown>, field: string, wanted: string | number | boolean): boolean {
@@ -250,8 +257,29 @@ const unfiltered = new Set(['answers', 'app_protocols', 'app_protocol_stored']);
 /** Returns whether a filter takes the value literally. A value with a star is a pattern. */
 const isPlain = (value: unknown) => value !== undefined && !String(value).includes('*');
 
+/** Generates a bound of a number or time of these events, at a value of an event or next to it. */
+function boundOf(events: readonly Record<string, unknown>[]): fc.Arbitrary<FilterTerm> {
+  const times = new Set(['timestamp', 'end_time', 'received_at']);
+  const numbers = events.flatMap((event) =>
+    Object.entries(event).flatMap(([field, value]): [string, number][] => {
+      if (times.has(field)) return [[field, Date.parse(value as string)]];
+      return typeof value === 'number' ? [[field, value]] : [];
+    }),
+  );
+  return fc
+    .tuple(fc.constantFrom(...numbers), fc.constantFrom(-1, 0, 0, 0.5), fc.constantFrom('min', 'max'), fc.boolean())
+    .map(([[field, value], more, bound, asText]) => {
+      const limit = value + more;
+      return { field, values: [asText ? String(limit) : limit], bound: bound as 'min' | 'max' };
+    });
+}
+
+/** Generates a term over these events: a bound, or a comparison as by `equalityOf`. */
+export const termOf = (events: readonly Record<string, unknown>[]): fc.Arbitrary<FilterTerm> =>
+  fc.oneof({ weight: 3, arbitrary: equalityOf(events) }, boundOf(events));
+
 /** Generates a term over a field of these events, with existing and other values, negated or not. */
-export function termOf(events: readonly Record<string, unknown>[]): fc.Arbitrary<FilterTerm> {
+function equalityOf(events: readonly Record<string, unknown>[]): fc.Arbitrary<FilterTerm> {
   const fields = new Set(
     events.flatMap((event) => Object.keys(event).filter((name) => !unfiltered.has(name) && isPlain(event[name]))),
   );

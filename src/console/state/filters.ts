@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 import type { ListId } from '../../client/client.ts';
+import { prefixes } from '../../contract/filter-term.ts';
 import { routeOf } from '../../contract/routes.ts';
 import { literally } from '../../contract/wildcards.ts';
 import { place, setParams } from './address.ts';
@@ -22,14 +23,19 @@ export interface FilterField {
   readonly takesMany: boolean;
 }
 
-/** A filter chip: `name` is, or is not, one of `values`. */
+/** How a filter compares: with one of the values, with none of them, or with a least or largest value. */
+export type Operator = 'is' | keyof typeof prefixes;
+
 export interface Chip {
   readonly name: string;
-  readonly not: boolean;
+  readonly operator: Operator;
   readonly values: readonly string[];
 }
 
-const negation = 'not_';
+const prefixOf: Readonly<Record<Operator, string>> = { is: '', ...prefixes };
+const operators = Object.keys(prefixOf) as Operator[];
+const keyOf = ({ name, operator }: Pick<Chip, 'name' | 'operator'>): string => prefixOf[operator] + name;
+
 /** Parameters of lists that are not filters. */
 const noFilters = new Set(['page', 'per_page', 'cursor', 'sort', 'from', 'to', 'q']);
 
@@ -47,7 +53,7 @@ interface ParameterSchema extends TSchema {
 /** Returns every filter of a list, in the order of the contract. */
 export function filterFields(operation: ListId): FilterField[] {
   return Object.entries(parameters(operation))
-    .filter(([name]) => !noFilters.has(name) && !name.startsWith(negation))
+    .filter(([key]) => !noFilters.has(key) && operatorOf(key) === 'is')
     .map(([name, schema]) => {
       const one = schema.items ?? schema;
       const values =
@@ -67,9 +73,13 @@ export function filterFields(operation: ListId): FilterField[] {
     });
 }
 
-/** Returns whether a filter of the list can be negated. */
-export const canNegate = (operation: ListId, name: string): boolean =>
-  Object.hasOwn(parameters(operation), negation + name);
+/** Returns the operators of a filter of the list. */
+export const operatorsOf = (operation: ListId, name: string): Operator[] =>
+  operators.filter((operator) => Object.hasOwn(parameters(operation), keyOf({ name, operator })));
+
+/** Returns the operator in the name of a parameter. No filter has a name that starts with a prefix. */
+const operatorOf = (key: string): Operator =>
+  operators.find((operator) => operator !== 'is' && key.startsWith(prefixOf[operator])) ?? 'is';
 
 function parameters(operation: ListId): Record<string, ParameterSchema> {
   return ((routeOf(operation).query as TObject | undefined)?.properties ?? {}) as Record<string, ParameterSchema>;
@@ -82,8 +92,8 @@ export function shownChips(operation: ListId): Chip[] {
   return [...new Set(params.keys())]
     .filter((key) => Object.hasOwn(known, key) && !noFilters.has(key))
     .map((key) => ({
-      name: key.startsWith(negation) ? key.slice(negation.length) : key,
-      not: key.startsWith(negation),
+      name: key.slice(prefixOf[operatorOf(key)].length),
+      operator: operatorOf(key),
       values: known[key]?.items === undefined ? params.getAll(key).slice(0, 1) : params.getAll(key),
     }));
 }
@@ -91,32 +101,32 @@ export function shownChips(operation: ListId): Chip[] {
 /** Returns the filters in the URL as the list's query: chips and free text, without the time range. */
 export function filterQuery(operation: ListId): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = {};
-  for (const { name, not, values } of shownChips(operation)) {
-    const key = not ? negation + name : name;
-    query[key] = parameters(operation)[key]?.items === undefined ? (values[0] ?? '') : [...values];
+  for (const chip of shownChips(operation)) {
+    const key = keyOf(chip);
+    query[key] = parameters(operation)[key]?.items === undefined ? (chip.values[0] ?? '') : [...chip.values];
   }
   const text = place.value.params.get('q');
   if (text !== null && text !== '') query.q = text;
   return query;
 }
 
-/** Adds a value, taken literally, to a filter. Values of one filter are alternatives. */
-export function addFilter(name: string, value: string, { not = false } = {}): void {
-  const key = not ? negation + name : name;
+/** Adds a value, taken literally, to a filter or its negation. Values of one filter are alternatives. */
+export function addFilter(name: string, value: string, operator: 'is' | 'not' = 'is'): void {
+  const key = keyOf({ name, operator });
   const values = new Set(place.peek().params.getAll(key)).add(literally(value));
   setParams({ [key]: [...values] });
 }
 
 /** Replaces a chip with another chip. */
-export const replaceChip = (before: Pick<Chip, 'name' | 'not'>, { name, not, values }: Chip): void =>
-  setParams({
-    [before.not ? negation + before.name : before.name]: undefined,
-    [not ? negation + name : name]: values.length === 0 ? undefined : values,
-  });
+export const replaceChip = (before: Pick<Chip, 'name' | 'operator'>, after: Chip): void =>
+  setParams({ [keyOf(before)]: undefined, [keyOf(after)]: after.values.length === 0 ? undefined : after.values });
 
 /** Sets a filter to only this value, taken literally. */
 export const setFilter = (name: string, value: string): void =>
-  setParams({ [name]: literally(value), [negation + name]: undefined });
+  setParams({ [name]: literally(value), [keyOf({ name, operator: 'not' })]: undefined });
 
-export const removeFilter = ({ name, not }: Pick<Chip, 'name' | 'not'>): void =>
-  setParams({ [not ? negation + name : name]: undefined });
+/** Sets a bound of a number. */
+export const setBound = (name: string, operator: 'min' | 'max', value: string): void =>
+  setParams({ [keyOf({ name, operator })]: value });
+
+export const removeFilter = (chip: Pick<Chip, 'name' | 'operator'>): void => setParams({ [keyOf(chip)]: undefined });

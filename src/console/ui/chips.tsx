@@ -4,9 +4,10 @@ import { place, setParams } from '../state/address.ts';
 import { readValues } from '../state/filter-values.ts';
 import {
   type Chip,
-  canNegate,
   type FilterField,
   filterFields,
+  type Operator,
+  operatorsOf,
   removeFilter,
   replaceChip,
   shownChips,
@@ -28,7 +29,7 @@ export function FilterBar({ list, search }: { list: ListId; search: string }) {
     <div class="chips" role="group" aria-label="Filters">
       <SearchText label={search} />
       {chips.map((chip) => (
-        <ShownChip key={`${chip.not} ${chip.name}`} chip={chip} list={list} onEdit={() => setEditing(chip)} />
+        <ShownChip key={`${chip.operator} ${chip.name}`} chip={chip} list={list} onEdit={() => setEditing(chip)} />
       ))}
       {editing === undefined ? (
         <Button kind="plain" hint="/" onClick={() => setEditing('new')}>
@@ -36,7 +37,7 @@ export function FilterBar({ list, search }: { list: ListId; search: string }) {
         </Button>
       ) : (
         <FilterForm
-          key={editing === 'new' ? 'new' : `${editing.not} ${editing.name}`}
+          key={editing === 'new' ? 'new' : `${editing.operator} ${editing.name}`}
           list={list}
           chip={editing === 'new' ? undefined : editing}
           onDone={done}
@@ -51,20 +52,26 @@ export function FilterBar({ list, search }: { list: ListId; search: string }) {
   );
 }
 
-const minimumPrefix = 'min_';
+const operatorTexts: Readonly<Record<Operator, { readonly title: string; readonly sign: string }>> = {
+  is: { title: 'is', sign: ' ' },
+  not: { title: 'is not', sign: ' ≠ ' },
+  min: { title: 'is at least', sign: ' ≥ ' },
+  max: { title: 'is at most', sign: ' ≤ ' },
+};
 
 function ShownChip({ chip, list, onEdit }: { chip: Chip; list: ListId; onEdit: () => void }) {
-  const { name, not, values } = chip;
-  const isMinimum = name.startsWith(minimumPrefix);
-  const of = words(isMinimum ? name.slice(minimumPrefix.length) : name);
-  const says = `${of} ${isMinimum ? 'is at least' : not ? 'is not' : 'is'} ${values.join(' or ')}`;
+  const { name, operator, values } = chip;
+  const { title, sign } = operatorTexts[operator];
+  const of = words(name);
+  const says = `${of} ${title} ${values.join(' or ')}`;
+  const opposite = ({ is: 'not', not: 'is', min: undefined, max: undefined } as const)[operator];
   const items = (): MenuItem[] => [
     { title: 'Edit', run: onEdit },
-    ...(canNegate(list, name)
+    ...(opposite !== undefined && operatorsOf(list, name).includes(opposite)
       ? [
           {
-            title: not ? 'Include instead' : 'Exclude instead',
-            run: () => replaceChip(chip, { ...chip, not: !not }),
+            title: opposite === 'is' ? 'Include instead' : 'Exclude instead',
+            run: () => replaceChip(chip, { ...chip, operator: opposite }),
           },
         ]
       : []),
@@ -76,13 +83,13 @@ function ShownChip({ chip, list, onEdit }: { chip: Chip; list: ListId; onEdit: (
       : []),
   ];
   return (
-    <span class={not ? 'chip chip-not' : 'chip'}>
+    <span class={operator === 'not' ? 'chip chip-not' : 'chip'}>
       <Menu items={items} class="clip">
         <span title={says}>
           <span class="unseen">Filter: </span>
           <span class="quiet">
             {of}
-            {isMinimum ? ' ≥ ' : not ? ' ≠ ' : ' '}
+            {sign}
           </span>
           <bdi>{values.join(', ')}</bdi>
         </span>
@@ -125,14 +132,16 @@ function SearchText({ label }: { label: string }) {
   );
 }
 
-/** Form for a filter: its name, whether it is negated, and one or several values. */
+/** Form for a filter: its name, its operator, and one or several values. */
 function FilterForm({ list, chip, onDone }: { list: ListId; chip: Chip | undefined; onDone: () => void }) {
   const fields = filterFields(list);
   const [name, setName] = useState(chip?.name ?? fields[0]?.name ?? '');
-  const [not, setNot] = useState(chip?.not ?? false);
+  const [operator, setOperator] = useState<Operator>(chip?.operator ?? 'is');
   const [value, setValue] = useState(chip?.values.join(', ') ?? '');
   const [fault, setFault] = useState<string | undefined>();
   const field = fields.find((one) => one.name === name);
+  const takesMany = field?.takesMany === true && (operator === 'is' || operator === 'not');
+  const offered = operatorsOf(list, name);
   const form = useRef<HTMLFormElement>(null);
   // When a chip is edited, the focus starts at its value.
   useEffect(() => {
@@ -143,12 +152,10 @@ function FilterForm({ list, chip, onDone }: { list: ListId; chip: Chip | undefin
     if (field === undefined || value === '') return onDone();
     const read = readValues(field, value);
     if ('fault' in read) return setFault(read.fault);
-    if (!field.takesMany && read.values.length > 1) return setFault('accepts one value only');
+    if (!takesMany && read.values.length > 1) return setFault('accepts one value only');
     const values =
-      chip === undefined && field.takesMany
-        ? [...new Set([...valuesOf(list, name, not), ...read.values])]
-        : read.values;
-    replaceChip(chip ?? { name, not }, { name, not, values });
+      chip === undefined && takesMany ? [...new Set([...valuesOf(list, name, operator), ...read.values])] : read.values;
+    replaceChip(chip ?? { name, operator }, { name, operator, values });
     onDone();
   };
   return (
@@ -172,7 +179,7 @@ function FilterForm({ list, chip, onDone }: { list: ListId; chip: Chip | undefin
         onChange={(event) => {
           setName(event.currentTarget.value);
           setValue('');
-          setNot(false);
+          setOperator('is');
           setFault(undefined);
         }}
       >
@@ -182,15 +189,18 @@ function FilterForm({ list, chip, onDone }: { list: ListId; chip: Chip | undefin
           </option>
         ))}
       </select>
-      {canNegate(list, name) && (
+      {offered.length > 1 && (
         <select
           class="input"
           aria-label="Operator"
-          value={String(not)}
-          onChange={(event) => setNot(event.currentTarget.value === 'true')}
+          value={operator}
+          onChange={(event) => setOperator(event.currentTarget.value as Operator)}
         >
-          <option value="false">is</option>
-          <option value="true">is not</option>
+          {offered.map((one) => (
+            <option key={one} value={one}>
+              {operatorTexts[one].title}
+            </option>
+          ))}
         </select>
       )}
       {field !== undefined && (
@@ -214,8 +224,8 @@ function FilterForm({ list, chip, onDone }: { list: ListId; chip: Chip | undefin
   );
 }
 
-const valuesOf = (list: ListId, name: string, not: boolean): readonly string[] =>
-  shownChips(list).find((chip) => chip.name === name && chip.not === not)?.values ?? [];
+const valuesOf = (list: ListId, name: string, operator: Operator): readonly string[] =>
+  shownChips(list).find((chip) => chip.name === name && chip.operator === operator)?.values ?? [];
 
 function FilterValue({
   field,

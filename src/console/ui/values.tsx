@@ -6,7 +6,7 @@ import { bytesToHex } from '../../tlog/hex.ts';
 import { href, type Params } from '../state/address.ts';
 import { useAnswer } from '../state/answers.ts';
 import { now } from '../state/clock.ts';
-import { addFilter, canNegate, filterFields, setFilter } from '../state/filters.ts';
+import { addFilter, filterFields, operatorsOf, setBound, setFilter } from '../state/filters.ts';
 import { shownRange } from '../state/range.ts';
 import { abbreviated, exact, instant, relative } from './format.ts';
 import { Menu, type MenuItem } from './menu.tsx';
@@ -187,8 +187,12 @@ export function Value({
     if (list !== undefined && field !== undefined && known !== undefined) {
       filters.push({ title: 'Filter for value', run: () => setFilter(field, text) });
       if (known.takesMany) filters.push({ title: 'Add to filter', run: () => addFilter(field, text) });
-      if (canNegate(list, field))
-        filters.push({ title: 'Exclude value', run: () => addFilter(field, text, { not: true }) });
+      const operators = operatorsOf(list, field);
+      if (operators.includes('not')) filters.push({ title: 'Exclude value', run: () => addFilter(field, text, 'not') });
+      if (operators.includes('min'))
+        filters.push({ title: 'At least this value', run: () => setBound(field, 'min', text) });
+      if (operators.includes('max'))
+        filters.push({ title: 'At most this value', run: () => setBound(field, 'max', text) });
     }
     const ways = pivot === undefined ? [] : pivots(pivot, text);
     return [

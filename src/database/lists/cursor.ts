@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parameterOf } from '../../contract/filter-term.ts';
 import { invalidField } from '../../errors.ts';
 import type { ListQuery } from '../../store/store.ts';
 import type { ListPosition } from './order.ts';
@@ -44,9 +45,9 @@ export function readListCursor(text: string, list: Buffer): ListCursor {
  */
 export function listHash(kind: string, { from, to, q, min_severity, terms, sort, order }: ListQuery): Buffer {
   const wanted = terms
-    .map(({ field, values, negated }) => {
+    .map(({ values, ...term }) => {
       const sorted = values.map((value) => JSON.stringify(value)).sort();
-      return JSON.stringify(negated === true ? [field, sorted, 'not'] : [field, sorted]);
+      return JSON.stringify([parameterOf(term), sorted]);
     })
     .sort();
   const parts = [kind, sort, order, from ?? null, to ?? null, q ?? null, min_severity ?? null, wanted];

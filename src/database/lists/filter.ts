@@ -1,3 +1,4 @@
+import { parameterOf } from '../../contract/filter-term.ts';
 import type { ResourceType } from '../../contract/resource-types.ts';
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { oneOfTexts } from '../../contract/wildcards.ts';
@@ -13,7 +14,12 @@ type Values = FilterTerm['values'];
  * A function that compiles a term for its values. Throws INVALID_REQUEST for a value that the field cannot
  * have.
  */
-export type TermCompiler<T> = (field: string, values: Values) => Predicate<T>;
+export interface TermCompiler<T> {
+  (field: string, values: Values): Predicate<T>;
+  /** Compiles a bound of a number; absent for other fields. Items without the field do not match. */
+  readonly bound?: (field: string, value: Values[number], bound: Bound) => Predicate<T>;
+}
+type Bound = NonNullable<FilterTerm['bound']>;
 type Read<T, V> = (item: T) => V | undefined;
 
 /** The filters of a resource. */
@@ -43,9 +49,9 @@ export function compileFilter<T>(spec: FilterSpec<T>, filter: ListFilter): Predi
   if (from !== undefined) parts.push((item) => (epochMs(spec.time(item)) ?? Number.NaN) >= from);
   if (to !== undefined) parts.push((item) => (epochMs(spec.time(item)) ?? Number.NaN) < to);
   if (min_severity !== undefined) parts.push(atLeast(spec, min_severity));
-  for (const { field, values, negated } of filter.terms) {
-    const matches = compileTerm(spec, field, values);
-    parts.push(negated === true ? (item) => !matches(item) : matches);
+  for (const term of filter.terms) {
+    const matches = compileTerm(spec, term);
+    parts.push(term.negated === true ? (item) => !matches(item) : matches);
   }
   if (q !== undefined && q !== '') parts.push(containing(spec, q));
   return (item) => parts.every((part) => part(item));
@@ -81,16 +87,26 @@ export const oneOf =
   (field, values) =>
     text(read)(field, among(allowed, field, values));
 
-export const number =
-  <T>(...reads: Read<T, number>[]): TermCompiler<T> =>
-  (field, values) => {
-    const wanted = new Set(values.map((value) => numberOf(field, value)));
-    return (item) =>
+/** Returns a term that matches items if one of the numbers equals one of the values, or lies within a bound. */
+export function number<T>(...reads: Read<T, number>[]): TermCompiler<T> {
+  const some =
+    (test: (value: number) => boolean): Predicate<T> =>
+    (item) =>
       reads.some((read) => {
         const value = read(item);
-        return value !== undefined && wanted.has(value);
+        return value !== undefined && test(value);
       });
+  const equal = (field: string, values: Values) => {
+    const wanted = new Set(values.map((value) => numberOf(field, value)));
+    return some((value) => wanted.has(value));
   };
+  return Object.assign(equal, {
+    bound(field: string, value: Values[number], bound: Bound) {
+      const limit = numberOf(field, value);
+      return some(bound === 'min' ? (value) => value >= limit : (value) => value <= limit);
+    },
+  });
+}
 
 /** Returns a term that matches times at or after one of the values. */
 export const since =
@@ -180,10 +196,18 @@ function atLeast<T>({ type, severity }: FilterSpec<T>, least: Severity): Predica
   };
 }
 
-function compileTerm<T>({ type, terms }: FilterSpec<T>, field: string, values: Values): Predicate<T> {
+function compileTerm<T>({ type, terms }: FilterSpec<T>, given: FilterTerm): Predicate<T> {
+  const { field, values, bound } = given;
   const term = Object.hasOwn(terms, field) ? terms[field] : undefined;
-  if (term === undefined) throw invalidField(field, `is not a filter of ${type} lists`);
-  return term(field, values);
+  const parameter = parameterOf(given);
+  if (bound === undefined) {
+    if (term !== undefined) return term(field, values);
+  } else if (term?.bound !== undefined) {
+    const [value, ...others] = values;
+    if (value === undefined || others.length > 0) throw invalidField(parameter, 'must have one value');
+    return term.bound(parameter, value, bound);
+  }
+  throw invalidField(parameter, `is not a filter of ${type} lists`);
 }
 
 /** Returns a predicate that matches items with `q` as a case-insensitive substring of one of their names. */

@@ -1,4 +1,4 @@
-import type { ParsedTerm } from '../../contract/parameters.ts';
+import type { ParsedTerm } from '../../contract/filter-term.ts';
 import type { ParsedFilter } from '../../contract/query.ts';
 
 /**

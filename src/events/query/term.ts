@@ -83,6 +83,28 @@ export function numbersIn(column: NumberColumn, wanted: ReadonlySet<number>): Pr
   }
 }
 
+/** Matches rows whose number is at least `least` and at most `largest`. */
+export function numbersBetween(column: NumberColumn, least: number, largest: number): Prepared {
+  const { encoding, base } = column;
+  if (encoding === encodings.absent) return false;
+  if (encoding === encodings.constant) return base >= least && base <= largest;
+  const values = column.values!;
+  // The code of an absent number is 0, or NaN in a column of floats.
+  const isFloat = encoding === encodings.float;
+  const first = isFloat ? least : Math.max(1, least - base);
+  const last = isFloat ? largest : largest - base;
+  return (rows, count) => {
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      const value = values[row]!;
+      rows[kept] = row;
+      kept += value >= first && value <= last ? 1 : 0;
+    }
+    return kept;
+  };
+}
+
 type Codes = Uint8Array | Uint16Array | Uint32Array;
 
 /** Matches rows that have any of the codes. */

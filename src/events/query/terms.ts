@@ -1,4 +1,5 @@
 import { appProtocols, wantedProtocols } from '../../contract/app-protocols.ts';
+import { parameterOf } from '../../contract/filter-term.ts';
 import { oneOfTexts, wildcardParts } from '../../contract/wildcards.ts';
 import { invalidField } from '../../errors.ts';
 import { flowMatches, parseCommunityId } from '../../net/community-id.ts';
@@ -15,7 +16,7 @@ import { assetTerm } from './asset-term.ts';
 import type { FilterTerm } from './filter.ts';
 import { flag, number, place, texts, time, type Values } from './filter-values.ts';
 import { markAnswers, markTested } from './free-text.ts';
-import { costs, entriesIn, keep, numbersIn, type Term } from './term.ts';
+import { costs, entriesIn, keep, numbersBetween, numbersIn, type Term } from './term.ts';
 import { markMatches, mayHave, type Needle, needle } from './text-search.ts';
 
 /** Fields that are compared with derived values, or with the values of several columns. */
@@ -25,7 +26,10 @@ const derivedFields: Readonly<
   network: {
     ip: (field, values) => addressTerm(['src_ip', 'dst_ip'], texts(field, values), field),
     app_protocol: protocolTerm,
-    end_time: endTimeTerm,
+    end_time: (field, values) => {
+      const wanted = new Set(values.map((value) => time(field, value)));
+      return endTimeTerm((end) => wanted.has(end));
+    },
     community_id: communityIdTerm,
     asset_id: ownersTerm(['src_ip', 'dst_ip']),
     src_asset_id: ownersTerm(['src_ip']),
@@ -45,7 +49,9 @@ const derivedFields: Readonly<
 /** Columns that filters cannot name. */
 const notFilterable: ReadonlySet<string> = new Set(['id', 'answers']);
 
-export function compileTerm(table: Table, { field, values }: FilterTerm, assets: AssetLookup): Term {
+export function compileTerm(table: Table, term: FilterTerm, assets: AssetLookup): Term {
+  const { field, values } = term;
+  if (term.bound !== undefined) return boundTerm(table, term, term.bound);
   const derived = Object.hasOwn(derivedFields[table], field) ? derivedFields[table][field] : undefined;
   if (derived !== undefined) return derived(field, values, assets);
   const column = notFilterable.has(field) ? undefined : columnOf(table, field);
@@ -67,6 +73,26 @@ export function compileTerm(table: Table, { field, values }: FilterTerm, assets:
     case undefined:
       throw invalidField(field, `is not a filter of ${table} events`);
   }
+}
+
+function boundTerm(table: Table, term: FilterTerm, bound: 'min' | 'max'): Term {
+  const parameter = parameterOf(term);
+  const kind = term.field === 'end_time' && table === 'network' ? 'time' : columnOf(table, term.field)?.kind;
+  if (kind !== 'time' && kind !== 'number') throw invalidField(parameter, `is not a filter of ${table} events`);
+  const [value, ...others] = term.values;
+  if (value === undefined || others.length > 0) throw invalidField(parameter, 'must have one value');
+  const limit = kind === 'time' ? time(parameter, value) : number(parameter, value);
+  const least = bound === 'min' ? limit : Number.NEGATIVE_INFINITY;
+  const largest = bound === 'max' ? limit : Number.POSITIVE_INFINITY;
+  if (term.field === 'end_time') return endTimeTerm((end) => end >= least && end <= largest);
+  const name = term.field as ColumnName;
+  return {
+    cost: costs.number,
+    prepare(block) {
+      const [min, max] = block.numberBounds(name);
+      return max >= least && min <= largest && numbersBetween(block.numbers(name), least, largest);
+    },
+  };
 }
 
 export function numberTerm(name: ColumnName, wanted: ReadonlySet<number>): Term {
@@ -177,15 +203,14 @@ function answerTerm(field: string, values: Values): Term {
   };
 }
 
-function endTimeTerm(field: string, values: Values): Term {
-  const wanted = new Set(values.map((value) => time(field, value)));
+function endTimeTerm(isWanted: (end: number) => boolean): Term {
   return {
     cost: costs.derived,
     prepare(block) {
       const start = block.numbers('timestamp');
       const duration = block.numbers('duration_ms');
       if (duration.encoding === encodings.absent) return false;
-      return keep((row) => wanted.has(endTime(start.at(row), duration.at(row))));
+      return keep((row) => isWanted(endTime(start.at(row), duration.at(row))));
     },
   };
 }

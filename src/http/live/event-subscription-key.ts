@@ -1,4 +1,5 @@
 import { appProtocols, wantedProtocols } from '../../contract/app-protocols.ts';
+import { parameterOf } from '../../contract/filter-term.ts';
 import { wildcardParts } from '../../contract/wildcards.ts';
 import type { BlockAssets, End } from '../../events/format/block-assets.ts';
 import type { AddressList } from '../../events/format/column-readers.ts';
@@ -50,12 +51,12 @@ const fields: Readonly<Record<Table, readonly string[]>> = {
 };
 
 /**
- * Returns the most selective term of a filter whose values can all be looked up. Negated terms are skipped,
- * because they match nearly any value.
+ * Returns the most selective term of a filter whose values can all be looked up. Negated terms and bounds are skipped,
+ * because they match many values.
  */
 export function subscriptionKeyOf(table: Table, filter: EventFilter): SubscriptionKey | undefined {
   for (const field of fields[table]) {
-    const term = filter.terms.find((one) => one.field === field && one.negated !== true);
+    const term = filter.terms.find((one) => parameterOf(one) === field);
     if (term !== undefined && field in assetEnds)
       return { field, values: term.values.map((id) => String(id).toLowerCase()) };
     const given = field === 'app_protocol' ? term?.values.flatMap((one) => wantedProtocols(String(one))) : term?.values;

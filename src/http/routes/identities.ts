@@ -70,7 +70,9 @@ export const identitiesHandlers = {
   },
 
   listAuditRecords(context) {
-    const wanted = context.query.filter.terms.find(({ field }) => field === 'operation')?.values ?? [];
+    const wanted = context.query.filter.terms
+      .filter(({ field }) => field === 'operation')
+      .flatMap((term) => term.values);
     if (!wanted.every((operation) => recordedOperations.has(operation)))
       throw invalidField('operation', 'must be an operation id of the OpenAPI document');
     return pooledList(context, 'listAudit');

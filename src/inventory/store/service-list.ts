@@ -1,3 +1,4 @@
+import { parameterOf } from '../../contract/filter-term.ts';
 import { jsonPage } from '../../database/json-page.ts';
 import { pageOf, type Row } from '../../database/lists/list.ts';
 import type { ListPage, ListQuery } from '../../store/store.ts';
@@ -24,7 +25,7 @@ export function listServices(tables: InventoryTables, query: ListQuery, cancelle
 }
 
 function* rows(tables: InventoryTables, { terms }: ListQuery): Generator<Row<ServiceRow>> {
-  const ofAssets = terms.find(({ field }) => field === 'asset_id');
+  const ofAssets = terms.find((term) => parameterOf(term) === 'asset_id');
   if (ofAssets === undefined) {
     for (const { key: id, value: item } of tables.services.getRange()) yield { id, item };
     return;

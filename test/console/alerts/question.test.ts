@@ -102,7 +102,13 @@ const alerts: fc.Arbitrary<Alert> = fc
     const describeChange = { ...rest, ...(ai !== undefined && { ai_verdict: { ...model, verdict: ai } }) };
     return someAlert(Object.fromEntries(Object.entries(describeChange).filter(([, value]) => value !== undefined)));
   });
-const terms = fc
+const bounds = fc.constantFrom('min_risk_score', 'max_count').chain((name) =>
+  fc.tuple(
+    fc.constant(name),
+    fc.constantFrom(...values[name.slice(4)]!).map((value): string | string[] => value),
+  ),
+);
+const equalities = fc
   .constantFrom(...Object.keys(values))
   .chain((name) =>
     fc.tuple(
@@ -110,12 +116,17 @@ const terms = fc
       fc.uniqueArray(fc.constantFrom(...values[name]!), { minLength: 1, maxLength: 3 }),
     ),
   );
-const questions = fc.tuple(fc.array(terms, { maxLength: 3 }), option(fc.constantFrom(...severities))).map(
-  ([some, least]): Query => ({
-    ...Object.fromEntries(some),
-    ...(least !== undefined && { min_severity: least }),
-  }),
-);
+const questions = fc
+  .tuple(
+    fc.array(fc.oneof({ weight: 4, arbitrary: equalities }, bounds), { maxLength: 3 }),
+    option(fc.constantFrom(...severities)),
+  )
+  .map(
+    ([some, least]): Query => ({
+      ...Object.fromEntries(some),
+      ...(least !== undefined && { min_severity: least }),
+    }),
+  );
 
 test('the browser matches changed alerts as the service does', () => {
   fc.assert(
@@ -132,12 +143,20 @@ test('the live channel gets only filters on fields that never change, and accept
     src_ip: ['10.0.0.0/8'],
     not_rule_id: ['1:2'],
     dst_port: ['443'],
+    min_src_port: '1024',
+    max_count: '9',
     status: ['new'],
     not_severity: ['low'],
     min_severity: 'medium',
     assigned: ['false'],
   };
   const asked = streamFilters(filters);
-  expect(asked).toEqual({ q: 'scan', src_ip: ['10.0.0.0/8'], not_rule_id: ['1:2'], dst_port: ['443'] });
+  expect(asked).toEqual({
+    q: 'scan',
+    src_ip: ['10.0.0.0/8'],
+    not_rule_id: ['1:2'],
+    dst_port: ['443'],
+    min_src_port: '1024',
+  });
   expect(() => parseFilters(channels.alerts.filters, asked)).not.toThrow();
 });

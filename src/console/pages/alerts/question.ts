@@ -1,4 +1,5 @@
 import type { ListItem } from '../../../client/client.ts';
+import { type ParsedTerm, termOf } from '../../../contract/filter-term.ts';
 import { alertStatuses, openAlertStatuses, type Severity, severities } from '../../../contract/vocabulary.ts';
 import { oneOfTexts } from '../../../contract/wildcards.ts';
 
@@ -63,18 +64,29 @@ const changeable: Readonly<Record<string, (alert: Alert) => readonly (string | u
   tags: (alert) => alert.tags,
 };
 
-const nameOf = (key: string): string => (key.startsWith('not_') ? key.slice(4) : key);
-const isChangeable = (key: string): boolean => key === 'min_severity' || Object.hasOwn(changeable, nameOf(key));
+const isChangeable = (key: string): boolean =>
+  key === 'min_severity' || Object.hasOwn(changeable, termIn(key, []).field);
+
+/** Returns the term of a filter. A bound has one value; other filters have one value or a list of values. */
+function termIn(key: string, value: string | readonly string[]): ParsedTerm {
+  const values = asList(value);
+  return termOf(key, values[0] ?? '') ?? termOf(key, values)!;
+}
 
 /** Returns whether an alert matches the filters on changeable fields; its other fields already match. */
 export function stillMatches(alert: Alert, filters: Filters): boolean {
   return Object.entries(filters).every(([key, value]) => {
     if (key === 'min_severity') return rank(alert.severity) >= rank(asList(value)[0] ?? '');
-    const read = Object.hasOwn(changeable, nameOf(key)) ? changeable[nameOf(key)] : undefined;
+    const { field, values, negated, bound } = termIn(key, value);
+    const read = Object.hasOwn(changeable, field) ? changeable[field] : undefined;
     if (read === undefined) return true;
-    const isWanted = oneOfTexts(asList(value));
+    const [limit] = values.map(Number);
+    const isWanted =
+      bound === undefined
+        ? oneOfTexts(values.map(String))
+        : (one: string) => (bound === 'min' ? Number(one) >= limit! : Number(one) <= limit!);
     const has = read(alert).some((one) => one !== undefined && isWanted(one));
-    return key.startsWith('not_') ? !has : has;
+    return negated === true ? !has : has;
   });
 }
 

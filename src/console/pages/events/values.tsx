@@ -2,7 +2,7 @@ import type { TObject } from 'typebox';
 import { routeOf } from '../../../contract/routes.ts';
 import { setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { addFilter, canNegate, setFilter } from '../../state/filters.ts';
+import { addFilter, operatorsOf, setFilter } from '../../state/filters.ts';
 import { Button } from '../../ui/button.tsx';
 import { Detail } from '../../ui/detail.tsx';
 import { bytes, counted, number, words } from '../../ui/format.ts';
@@ -147,8 +147,8 @@ function Choices({ table, by, value }: { table: TableName; by: string; value: st
       <Button kind="plain" aria-label={`Only ${value}`} onClick={() => setFilter(by, value)}>
         only
       </Button>
-      {canNegate(tables[table].list, by) && (
-        <Button kind="plain" aria-label={`Not ${value}`} onClick={() => addFilter(by, value, { not: true })}>
+      {operatorsOf(tables[table].list, by).includes('not') && (
+        <Button kind="plain" aria-label={`Not ${value}`} onClick={() => addFilter(by, value, 'not')}>
           not
         </Button>
       )}

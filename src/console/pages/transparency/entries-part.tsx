@@ -94,7 +94,7 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
 const isRefusal = ({ code }: ServiceError): boolean => code === 'UNAUTHENTICATED' || code === 'FORBIDDEN';
 
 function removeKind(kind: string, kinds: readonly string[]): void {
-  removeFilter({ name: 'kind', not: false });
+  removeFilter({ name: 'kind', operator: 'is' });
   const left = kinds.filter((one) => one !== kind);
   if (left.length > 0) setParams({ kind: left });
 }
