@@ -30,7 +30,10 @@ function needed(first: string | undefined): readonly string[] {
   return first !== undefined && first !== 'help' && Object.hasOwn(commands, first) ? [first] : Object.keys(commands);
 }
 
-/** Runs a command line without the name of the program. `done` receives an exit code other than `ok`, or `ok`. */
+/**
+ * Runs a command line, given without the name of the program. Calls `done` with the exit code; without a call, the code
+ * is `ok`.
+ */
 export async function runProgram(args: readonly string[], done: (code: ExitCode) => void): Promise<void> {
   const program = new Command('candor')
     .description('A SIEM that can prove what it saw.')

@@ -1,10 +1,10 @@
 /** Makes backups in a loop during writes, or restores a backup, until it is killed. */
 import { join } from 'node:path';
-import { type RestoreStep, restoreBackup } from '../../src/backup/restore.ts';
+import { restoreBackup } from '../../src/backup/restore.ts';
 import { startParts } from './parts.ts';
 import { startWriters } from './writers.ts';
 
-const [, , task, dataDir = '', backup = '', step = ''] = process.argv;
+const [, , task, dataDir = '', backup = ''] = process.argv;
 
 if (task === 'backup') {
   const parts = await startParts(dataDir);
@@ -25,8 +25,4 @@ await restoreBackup({
   anchorPath: join(dataDir, 'anchor.json'),
   replace: true,
   now: Date.now,
-  onStep(done: RestoreStep) {
-    if (done === step) process.kill(process.pid, 'SIGKILL');
-    process.stdout.write(`${done}\n`);
-  },
 });

@@ -142,9 +142,9 @@ async function goesOn(dataDir: string, path: string, size: number, expected?: st
 
 /**
  * Returns the lines that the child wrote until it was killed. This function kills the child `delayMs` after its start,
- * or after it wrote `word` if given. Without `delayMs` and `word`, the child kills itself.
+ * or after it wrote `word` if given.
  */
-function runUntilKilled(args: readonly string[], delayMs?: number, word = ''): Promise<string[]> {
+function runUntilKilled(args: readonly string[], delayMs: number, word = ''): Promise<string[]> {
   const script = new URL('./crash-child.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -161,11 +161,11 @@ function runUntilKilled(args: readonly string[], delayMs?: number, word = ''): P
   const kill = (): void => {
     timer ??= setTimeout(() => child.kill('SIGKILL'), delayMs);
   };
-  if (delayMs !== undefined && word === '') kill();
+  if (word === '') kill();
   return new Promise((resolve, reject) => {
     child.on('close', (code, signal) => {
       clearTimeout(timer);
-      if (signal === 'SIGKILL' || (code === 0 && delayMs !== undefined)) resolve(out.split('\n').filter(Boolean));
+      if (signal === 'SIGKILL' || code === 0) resolve(out.split('\n').filter(Boolean));
       else reject(new Error(`the child ended before it was killed: ${errors}`));
     });
   });

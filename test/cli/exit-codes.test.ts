@@ -55,7 +55,7 @@ describe('every command returns the same exit code for the same response of a se
     expect(ended.map((one, i) => [commands()[i]![0], one.code])).toEqual(commands().map(([name]) => [name, wanted]));
   });
 
-  test('which is the exit code of its process', async () => {
+  test('the process of each command exits with this code', async () => {
     code = 'CONFLICT';
     const ended = await Promise.all(commands().map((args) => candor(...args)));
     expect(ended.map((one) => one.code)).toEqual(commands().map(() => exitCodes.refused));

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import type { PolicyStep } from '../../src/identities/access-policy.ts';
@@ -17,17 +17,18 @@ afterAll(() => removeFolder(killed));
 /** Makes a change in a process that is killed after a step. The first call for a step does so, and later calls copy it. */
 async function killedAfter(step: PolicyStep): Promise<string> {
   const left = join(killed, step);
-  if (!existsSync(left)) await killAfter(step, left);
+  if (!existsSync(left)) cpSync(await killAfter(step), left, { recursive: true });
   const dataDir = folder();
   cpSync(left, dataDir, { recursive: true });
   return dataDir;
 }
 
-async function killAfter(step: PolicyStep, dataDir: string): Promise<void> {
-  mkdirSync(dataDir);
+async function killAfter(step: PolicyStep): Promise<string> {
+  const dataDir = folder();
   await (await openPolicy(dataDir)).close();
   const [code, signal] = await once(spawn(process.execPath, [child, dataDir, step]), 'exit');
   expect([code, signal]).toEqual([null, 'SIGKILL']);
+  return dataDir;
 }
 
 const fileIn = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'policy.json'), 'utf8'));

@@ -9,6 +9,7 @@ import { run as ingestFormats } from '../../bench/ingest-formats.ts';
 import { run as ingestLatency } from '../../bench/ingest-latency.ts';
 import { run as ingestMixes } from '../../bench/ingest-mixes.ts';
 import type { BenchRow } from '../../bench/result.ts';
+import { run as startup } from '../../bench/startup.ts';
 
 const timeout = 300_000;
 const figureOf = (rows: readonly BenchRow[], variant: string) =>
@@ -49,4 +50,14 @@ test('the benchmark reports the stored bytes per event', { timeout }, async () =
   const rows = await bytesPerEvent(10_000, ['Zeek conn, JSON']);
   expect(figureOf(rows, 'its block')).toBeLessThan(figureOf(rows, 'the lines'));
   expect(figureOf(rows, 'the whole database')).toBeGreaterThan(figureOf(rows, 'its block'));
+});
+
+test('the benchmark reports the time of a start', { timeout }, async () => {
+  const rows = await startup(2000, 2);
+  expect(rows.map(({ variant }) => variant)).toEqual([
+    'no events, after the first start',
+    'first start',
+    'later starts',
+  ]);
+  for (const { value, variant } of rows) expect(value, variant).toBeGreaterThan(0);
 });

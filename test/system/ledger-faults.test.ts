@@ -14,8 +14,8 @@ const first = 5;
 
 /**
  * The writes of a process that is killed stay in the system's memory, so a flush changes nothing that the next process
- * sees: a kill at a flush is the same as a kill at the next call. Between two flushes of the database, all kills are
- * equivalent: no meta page refers to the new data yet.
+ * sees: a kill at a flush is the same as a kill at the next call. Between two writes of meta pages, all kills are
+ * equivalent, because no meta page refers to the new data yet: the database needs only the kill at the flush.
  */
 const isFlush = (call: string) => /^f(data)?sync$|^msync$/.test(call);
 const errors = allFailures.filter((failure) => failure.startsWith('error='));

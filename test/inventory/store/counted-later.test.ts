@@ -114,8 +114,8 @@ test("users' changes do not wait for events stored later", async () => {
   const change = store.createAsset({ name: 'mine', ip_addresses: ['10.250.0.1'] }, analyst).finally(() => {
     isChanged = true;
   });
-  // Events constantly arrive faster than they are processed.
-  const body = 1000;
+  // Events constantly arrive faster than they are processed: each body fills three deltas.
+  const body = 3 * rows;
   let commits = 0;
   while (!isChanged && commits < 200) {
     const from = many + commits++ * body;
