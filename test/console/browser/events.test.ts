@@ -255,6 +255,28 @@ test('the events page shows values from senders as text', async () => {
   expect(await page.locator('main img, main script').count()).toBe(0);
 });
 
+test('numbers are filtered by a least and a largest value, with operators as of other filters', async () => {
+  const page = await open.page({ path: '/events' });
+  await shows(page, '300 network events');
+  await page.keyboard.press('/');
+  await page.getByLabel('Filter by').selectOption('src_port');
+  const operators = page.getByLabel('Operator');
+  expect(await operators.locator('option').allTextContents()).toEqual(['is', 'is not', 'is at least', 'is at most']);
+  await operators.selectOption('is at least');
+  await page.getByLabel('Value').fill('40010, 40020');
+  await page.keyboard.press('Enter');
+  await page.getByText('accepts one value only').waitFor();
+  await page.getByLabel('Value').fill('40010');
+  await page.keyboard.press('Enter');
+  await shows(page, '290 network events');
+  await page.goto(`${new URL(page.url()).pathname}?min_src_port=40010&max_src_port=40019`);
+  await shows(page, '10 network events');
+  await page.getByRole('button', { name: 'Remove filter: src port is at most 40019' }).click();
+  await shows(page, '290 network events');
+  expect(search(page).get('min_src_port')).toBe('40010');
+  expect(await violations(page)).toEqual([]);
+});
+
 test('the values panel counts the most frequent values, and includes or excludes a value', async () => {
   const page = await open.page({ path: '/events' });
   await shows(page, '300 network events');
