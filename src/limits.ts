@@ -169,7 +169,7 @@ export const limits = {
   /** Maximum addresses whose assets one thread caches, about 150 bytes each; a full cache is cleared. */
   maxCachedOwners: 32_768,
   /**
-   * Maximum filters for which one thread caches the number of matching events per block, 8 bytes a block: 50
+   * Maximum filters for which one thread caches the number of matching events per block, 8 bytes per block: 50
    * kB per filter at 50 million events. The least recently used filter is dropped.
    */
   maxCountedFilters: 32,
@@ -393,8 +393,8 @@ export const limits = {
   /** How long a receipt waits for other receipts before an entry covers them: at most 8,640 entries a day. */
   receiptIntervalMs: 10_000,
   /**
-   * Maximum receipts kept, 400 bytes each. The oldest logged receipts are dropped. While no receipt is
-   * logged, bodies that request a receipt are refused.
+   * Maximum stored receipts, 400 bytes each. The oldest receipts that a log entry covers are dropped. While this
+   * many receipts wait for an entry, bodies that request a receipt are refused.
    */
   maxReceipts: 200_000,
   /** How often new events are sealed in a log entry: at most 1,440 entries of 0.7 kB a day. */

@@ -81,7 +81,7 @@ export class Reservation {
     return true;
   }
 
-  /** Gives back the bytes held beyond `bytes`. */
+  /** Releases the bytes held beyond `bytes`. */
   shrinkTo(bytes: number): void {
     const less = this.#held - bytes;
     if (less <= 0) return;
@@ -97,7 +97,7 @@ export class Reservation {
     return reservation;
   }
 
-  /** Gives all bytes back. May be repeated. */
+  /** Releases all bytes. May be called repeatedly. */
   release(): void {
     this.shrinkTo(0);
   }

@@ -99,7 +99,7 @@ export async function recentEvidence(pinFile: string, text: string, now: number)
 
 /**
  * Returns the time at which the evidence was found, and the content of the evidence without the parts that differ each
- * time: the auditor's times, the message and cosigned checkpoints. Returns undefined if the text is not evidence.
+ * time: the auditor's times, the message and the corroboration. Returns undefined if the text is not evidence.
  */
 function contentOf(text: string): { readonly content: string; readonly foundAt: string } | undefined {
   const evidence = parseEvidence(text);

@@ -55,7 +55,7 @@ export function faultReport(fault: AuditFault, saved?: SavedEvidence, unchanged 
 /**
  * Saves evidence of a contradiction next to the pin in `file`, and returns the report.
  *
- * @param log - serves proof of when the contradicting heads existed
+ * @param log - serves proof of when the conflicting heads existed
  * @param now - time of the finding, in epoch milliseconds
  */
 export async function reportContradiction(

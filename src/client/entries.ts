@@ -74,7 +74,7 @@ export class WrongRoot extends AuditFault {
   readonly served: ServedTree;
   /** The latest head in the history that matches the entries. */
   readonly head: SignedHead | undefined;
-  /** The log's response to the request for a proof between the two heads. */
+  /** The log's response to the request for a consistency proof between `head` and the latest head. */
   readonly answer: string | undefined;
 
   constructor({ code, message }: AuditFault, served: ServedTree, head?: SignedHead, answer?: string) {

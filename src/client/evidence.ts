@@ -46,7 +46,7 @@ export interface Evidence {
   readonly head?: SignedHead;
   /** The complete note. */
   readonly checkpoint?: string;
-  /** Two contradicting checkpoints found by a witness, as complete notes. */
+  /** Two conflicting checkpoints found by a witness, as complete notes. */
   readonly checkpoints?: readonly string[];
   readonly binding?: Binding;
   /** The log's response to the request for a consistency proof. */

@@ -45,7 +45,7 @@ export const faultCodes = {
   BAD_COSIGNATURE: refused('a cosignature under the key of a trusted witness is invalid'),
   QUORUM_MISSED: refused('too few witnesses have cosigned the checkpoint'),
   BAD_TIMESTAMP: refused('the timestamp is malformed, wrongly signed, or for other data'),
-  UNTRUSTED_TIMESTAMP: refused('no trusted certificate vouches for the timestamping authority'),
+  UNTRUSTED_TIMESTAMP: refused('the certificate of the timestamping authority does not chain to a trusted one'),
   BAD_ENTRY_SIGNATURE: refused('the signature of the log entry is invalid'),
   NOT_CANONICAL: refused('the bytes of the entry are not its canonical form (RFC 8785)'),
   WRONG_LEAF: refused('the leaf is not the requested one'),

@@ -28,7 +28,7 @@ import { verifyHead } from './verify.ts';
 export interface Verdict {
   readonly convicts: boolean;
   readonly reason: string;
-  /** The keys that signed the contradicting statements, or all verified signers if the evidence is not conclusive. */
+  /** The keys that signed the conflicting statements, or all verified signers if the evidence is not conclusive. */
   readonly signers: readonly LogKey[];
   /** Sentences about who attests that the statements were made while their keys were in use. */
   readonly basis: readonly string[];
@@ -222,7 +222,10 @@ function statements(
   return found;
 }
 
-/** Treats revoked keys as retired, so that statements that they signed before the end are accepted. */
+/**
+ * Treats revoked keys as retired, because statements signed before the revocation remain evidence. Callers must check
+ * when each statement was signed.
+ */
 export function inUse(keys: KeySet): KeySet {
   return new Map([...keys].map(([kid, key]) => [kid, key.state === 'revoked' ? { ...key, state: 'retired' } : key]));
 }

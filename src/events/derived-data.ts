@@ -6,7 +6,7 @@ import { packValues, unpackValues } from './packed-values.ts';
 
 /** Data that ingest derives from the records of a batch, for the store only. */
 export interface DerivedData {
-  /** Findings of sensors (at most one a record) and of rules (at most `limits.maxBodyFindings`). */
+  /** Findings of sensors (at most one per record) and of rules (at most `limits.maxBodyFindings`). */
   readonly findings: readonly Finding[];
   /** Matches of rules, as input for correlations: at most `limits.maxBodyFacts`. */
   readonly facts: readonly CorrelationFact[];

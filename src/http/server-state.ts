@@ -37,7 +37,7 @@ export interface ServerState {
 /** The properties of a request that are known before routing. */
 export interface IncomingRequest {
   readonly transport: Transport;
-  /** A second object for the connection, which may be used after the response was sent. */
+  /** A second uWebSockets.js object for the connection. Unlike the response, it may be used after the reply. */
   readonly connection: ConnectionSource;
   /** Address of the client. */
   readonly address: string;

@@ -37,7 +37,7 @@ export interface TlsListenerOptions {
   /** Closes the WebSockets of a transport with a close frame. */
   readonly leave: (transport: TlsTransport) => void;
   readonly log: Logger;
-  /** How long connections of replaced files stay open. Default: `limits.retiredTlsMs`. */
+  /** How long connections opened under replaced TLS files stay open. Default: `limits.retiredTlsMs`. */
   readonly retiredMs?: number;
   /** Interval of checks for changed files. Default: 10 s. */
   readonly watchMs?: number;

@@ -52,7 +52,7 @@ class Grouping {
   #members: number[] = [];
   #bodies: ReadBody[] = [];
   #bytes = 0;
-  /** Headers of Zeek TSV by sensor, as of the last body. */
+  /** Zeek TSV headers by sensor, as of the last body. */
   readonly #headers = new Map<string | undefined, readonly TsvHeader[]>();
 
   constructor(inputs: readonly IngestInput[], detectors: Detectors) {

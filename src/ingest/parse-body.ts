@@ -97,7 +97,7 @@ export interface IngestInput {
   readonly digest: boolean;
   /** True if the result must contain the SHA-256 of the body as sent. The body is then stored alone. */
   readonly receipt?: boolean;
-  /** Headers of Zeek TSV from earlier bodies of the principal. */
+  /** Zeek TSV headers from earlier bodies of the principal. */
   readonly headers?: readonly TsvHeader[];
   /** True if the body must not be stored together with other bodies. */
   readonly alone?: boolean;
@@ -111,7 +111,7 @@ export interface ReadBody extends BodyRows {
   readonly sha256?: string;
   /** The results of the items, if the framing requires them. */
   readonly items?: BulkItems;
-  /** Headers of Zeek TSV in the body. */
+  /** Zeek TSV headers in the body. */
   readonly headers?: readonly TsvHeader[];
   /** The buffers of the body, returned to the caller for reuse. */
   readonly spent: readonly ArrayBuffer[];
@@ -123,7 +123,7 @@ export interface ParsedBody extends ParsedBatch, ReadBody {}
 /**
  * Converts bytes of sensors to blocks of events: inflates, splits, recognises and normalises records.
  * Stateless except for caches (home networks, shapes, recurring texts and addresses), so that any thread can
- * take any body. Headers of Zeek TSV from earlier bodies come with the body.
+ * take any body. Zeek TSV headers from earlier bodies come with the body.
  *
  * A bad record is refused individually, and the response names its line and field. The whole body fails with
  * PAYLOAD_TOO_LARGE (inflated bytes, number of records) or INVALID_REQUEST (encoding, home networks).

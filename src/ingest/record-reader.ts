@@ -30,7 +30,7 @@ export interface Expected {
   readonly table?: Table | undefined;
   /** Envelope data of the current record. If set, documents of shippers are unwrapped. */
   readonly said?: EnvelopeContext | undefined;
-  /** Headers of Zeek TSV from earlier bodies. */
+  /** Zeek TSV headers from earlier bodies. */
   readonly headers?: readonly TsvHeader[] | undefined;
 }
 
@@ -75,7 +75,7 @@ export class RecordReader {
     this.#tsv = new ZeekTsv(headers);
   }
 
-  /** Headers of Zeek TSV in the body; undefined without headers. */
+  /** Zeek TSV headers in the body; undefined without headers. */
   get headers(): readonly TsvHeader[] | undefined {
     return this.#tsv.changed;
   }

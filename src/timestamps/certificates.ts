@@ -78,7 +78,7 @@ export function checkChain(
     if (issuer === undefined || issuer.raw.equals(current.raw)) break;
     current = issuer;
   }
-  throw new TimestampError('untrusted', `no trusted certificate vouches for ${nameOf(certificate)}`);
+  throw new TimestampError('untrusted', `${nameOf(certificate)} does not chain to a trusted certificate`);
 }
 
 function isIssuer(issuer: X509Certificate, certificate: X509Certificate): boolean {

@@ -12,7 +12,7 @@ export type TimestampFault =
   | 'bad_signature'
   /** The certificate is not for timestamping, or was not valid at the time of the timestamp. */
   | 'bad_certificate'
-  /** No trusted certificate vouches for the authority's certificate. */
+  /** The authority's certificate does not chain to a trusted certificate. */
   | 'untrusted'
   /** The HTTP response is not a timestamp. */
   | 'refused'

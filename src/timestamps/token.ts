@@ -23,7 +23,7 @@ export interface VerifiedToken {
   /** Serial number in lowercase hex. */
   readonly serial: string;
   readonly certificate: X509Certificate;
-  /** Whether a trusted certificate vouches for the authority's certificate. */
+  /** Whether the authority's certificate chains to a trusted certificate. */
   readonly trusted: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { VerifierKey } from './note.ts';
 /** Format of the files that `candor verify` reads as evidence: one JSON object. */
 export const evidenceFormat = 'candor-evidence/3';
 
-/** Two contradicting checkpoints signed by one log. */
+/** Two conflicting checkpoints signed by one log. */
 export interface CheckpointFork {
   readonly message: string;
   readonly origin: string;

@@ -88,7 +88,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     await expect(verifyCopy(stale)).rejects.toThrow(DamagedBackupError);
   });
 
-  test('a copy that times out; no other backup starts before the volume responds', async () => {
+  test('a copy that times out, and blocks other backups until the volume responds', async () => {
     let answer: () => void = () => undefined;
     const verify = (copy: string) => new Promise<void>((resolve) => (answer = resolve)).then(() => verifyCopy(copy));
     const parts = await withBackups({ verify, maxMs: 500 });

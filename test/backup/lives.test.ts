@@ -1,4 +1,4 @@
-/** Restores, copies and rollbacks: contradicting heads are never signed under the same origin. */
+/** Restores, copies and rollbacks: conflicting heads are never signed under the same origin. */
 import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

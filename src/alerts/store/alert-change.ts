@@ -145,7 +145,7 @@ function requireTransition(from: Alert['status'], to: Alert['status']): void {
   const allowed = alertTransitions[from];
   throw new ServiceError(
     'INVALID_TRANSITION',
-    `status: an alert that is ${from} can become ${allowed.join(' or ') || 'nothing else'}, not ${to}`,
+    `status: cannot change from ${from} to ${to}; allowed: ${allowed.join(', ') || 'none'}`,
     { from, to, allowed },
   );
 }

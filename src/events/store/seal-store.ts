@@ -66,7 +66,7 @@ export class SealStore {
     for (const { table, first_seq, rows } of ranges) {
       const upTo = sealedUpTo.get(table) ?? Number.POSITIVE_INFINITY;
       if (first_seq < upTo || first_seq + rows > this.#events.next(table))
-        throw new ServiceError('CONFLICT', `${table} events from ${first_seq} on do not follow the sealed events`);
+        throw new ServiceError('CONFLICT', `${table} events from ${first_seq} are already sealed or not stored`);
     }
     const place = lastSequence(eventSeals) + 1;
     for (const { table, first_seq, rows } of ranges) {

@@ -163,7 +163,7 @@ function requireTransition(from: Asset['state'], to: Asset['state']): void {
   if (allowed.includes(to)) return;
   throw new ServiceError(
     'INVALID_TRANSITION',
-    `state: an asset that is ${from} can become ${allowed.join(' or ')}, not ${to}`,
+    `state: cannot change from ${from} to ${to}; allowed: ${allowed.join(', ')}`,
     { from, to, allowed },
   );
 }

@@ -112,7 +112,7 @@ export class Prover {
     const index = this.#parts.storage.indexOf(id);
     if (index === undefined || index >= size) return undefined;
     if (indexedOf(this.leafAt(index).canonical).id !== id)
-      throw new DamagedError(`the index of ids names entry ${index} for ${id}, but the entry has another id`);
+      throw new DamagedError(`the index of ids maps ${id} to entry ${index}, which has another id`);
     return index;
   }
 

@@ -179,7 +179,7 @@ export class Scrub {
       (named !== undefined && named < index && indexedOf(verifiedEntry(storage, this.#nodes, named)).id === id)
     )
       return;
-    throw new DamagedError(`the index of ids does not name entry ${index} for ${id}`);
+    throw new DamagedError(`the index of ids does not map ${id} to entry ${index}`);
   }
 
   /**

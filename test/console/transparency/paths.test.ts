@@ -98,7 +98,7 @@ describe('the earlier tree in the later one', () => {
       }
   });
 
-  it('leads to both roots, as tlog verifies them', () => {
+  it('is proven by a path to both roots, which tlog accepts', () => {
     for (let second = 2; second <= maxSize; second++)
       for (let first = 1; first < second; first++) {
         const path = foldProof(sha256, consistencyPlan(first, second), hashAt);

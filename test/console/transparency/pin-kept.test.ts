@@ -96,7 +96,7 @@ describe('stored texts', () => {
     expect(texts.get('a')).toBeNull();
   });
 
-  it('are held for this visit if the storage is blocked', () => {
+  it('are kept in memory if the storage is blocked', () => {
     const texts = keptTexts(() => {
       throw new Error('SecurityError');
     });
@@ -107,7 +107,7 @@ describe('stored texts', () => {
     expect(texts.get('a')).toBeNull();
   });
 
-  it('are held while the storage is full, and written by the next change once it has room', () => {
+  it('are kept in memory while the storage is full, and written by the next change once it has room', () => {
     const storage = memory();
     const texts = keptTexts(() => storage);
     texts.set('a', 'old');

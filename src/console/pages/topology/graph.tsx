@@ -224,8 +224,8 @@ const maxNames = { far: 45, close: 500 };
 const risks = ['none', 'low', 'moderate', 'high', 'critical'];
 
 /**
- * Returns the precedence of a label. Selected and hovered nodes are labelled first, then hosts at risk, networks, and
- * hosts with most connections.
+ * Returns the precedence of a label. Selected and hovered nodes are labelled first, then hosts of moderate or higher
+ * risk, networks, hosts of low risk, and all others. Among hosts of equal risk, those with more connections come first.
  */
 function precedence(node: NodeSingular): number {
   if (node.hasClass('pointed') || node.hasClass('chosen')) return Number.POSITIVE_INFINITY;

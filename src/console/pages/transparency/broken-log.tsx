@@ -26,7 +26,7 @@ export function BrokenLog() {
       </p>
       <p>
         The log is consistent again
-        {convicts(kept.text) ? ', but the contradicting signatures can’t be withdrawn' : ''}. The evidence is saved in
+        {convicts(kept.text) ? ', but the conflicting signatures can’t be withdrawn' : ''}. The evidence is saved in
         this browser.
       </p>
       <div class="row">
@@ -67,7 +67,7 @@ function titleOf(fault: AuditFault, evidence: string | undefined): string {
     : 'The log is inconsistent with its earlier state';
 }
 
-/** Returns whether the evidence proves to third parties that the log signed contradicting statements. */
+/** Returns whether the evidence proves to third parties that the log signed conflicting statements. */
 function convicts(text: string | undefined): boolean {
   const evidence = text === undefined ? undefined : parseEvidence(text);
   return evidence !== undefined && !(evidence instanceof AuditFault) && judge(evidence).convicts;
@@ -85,7 +85,7 @@ function Meaning({ fault, pin, convicting }: { fault: AuditFault; pin: Pin | und
         <p>
           Entries may have been removed, changed, or shown differently to other readers.{before}{' '}
           {convicting
-            ? 'The evidence is conclusive: the log signed two contradicting statements.'
+            ? 'The evidence is conclusive: the log signed two conflicting statements.'
             : 'The cause may be tampering, a restored backup, a replaced log, or a stale response from a proxy: the evidence alone is not conclusive.'}
         </p>
         <ol class="broken-steps">

@@ -18,7 +18,7 @@ export function BundleProofsShown({ text, bundle, keys }: { text: string; bundle
   if (proven instanceof AuditFault)
     return (
       <ul class="checks panel">
-        <Check state="bad" title="Checkpoint or timestamps do not belong to this entry">
+        <Check state="bad" title="Checkpoint or timestamps are not valid for this entry">
           <FaultText fault={proven} />
         </Check>
       </ul>

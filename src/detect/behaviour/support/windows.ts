@@ -143,7 +143,7 @@ export class Windows<V, S = V> {
   #size = 0;
   /** Windows with new events. The entries of dropped keys are undefined. */
   #changed: (Window<V> | undefined)[] = [];
-  /** Windows that moved and left out slots since the last call of `changed`, earliest first. */
+  /** Copies of windows from before they dropped slots, since the last call of `changed`, earliest first. */
   #moved: MovedWindows<V> = new Map();
   #moves = 0;
   /** The value of `#moved` at the last call of `changed`. */

@@ -49,7 +49,7 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
   const { matcher, reason, owner, state, expires_at, created_at, updated_at, version } = silence.attributes;
   return (
     <Detail
-      title={state === 'active' ? 'Silence' : 'Silence, expired'}
+      title={state === 'active' ? 'Silence' : 'Expired silence'}
       actions={
         <>
           {may('updateSilence') && (

@@ -26,8 +26,7 @@ export function SecretDialog({
     <Dialog title="New token" onClose={onClose}>
       <div class="notice notice-warning">
         <p>
-          <strong>This token is shown only once.</strong> Only its hash is stored. Copy it now to the place where it is
-          used.
+          <strong>This token is shown only once.</strong> Only its hash is stored, so copy the token now.
         </p>
       </div>
       <code class="secret" tabIndex={0} aria-label="Token">
