@@ -2,6 +2,7 @@ import { principalAttributes, tokenAttributes } from '../contract/list-attribute
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
 import { isExpired } from '../contract/token-life.ts';
 import { auditOutcomes, roles, tokenStatuses } from '../contract/vocabulary.ts';
+import { wildcardParts } from '../contract/wildcards.ts';
 import { attributeList } from '../database/lists/attributes.ts';
 import { address, members, oneOf, someOf, type TermCompiler, text } from '../database/lists/filter.ts';
 import type { ListSpec } from '../database/lists/list.ts';
@@ -33,13 +34,17 @@ export interface ListedRecord {
   readonly attributes: AuditRecord;
 }
 
-/** Returns a term that parses only records whose JSON contains one of the values. */
+/** Returns a term that parses only records whose JSON contains all parts of one of the values. */
 const said =
   (compile: TermCompiler<ListedRecord>): TermCompiler<ListedRecord> =>
   (field, values) => {
     const wanted = compile(field, values);
-    const written = values.map((value) => JSON.stringify(String(value)));
-    return (record) => written.some((value) => record.json.includes(value)) && wanted(record);
+    const written = values.map((value) => {
+      const parts = wildcardParts(String(value)).map((part) => JSON.stringify(part));
+      return parts.length === 1 ? parts : parts.map((part) => part.slice(1, -1));
+    });
+    const isLikely = (json: string) => written.some((parts) => parts.every((part) => json.includes(part)));
+    return (record) => isLikely(record.json) && wanted(record);
   };
 
 /**

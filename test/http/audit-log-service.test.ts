@@ -171,6 +171,10 @@ test('a password change is recorded for its principal, and a logout for its toke
   expect(found.data.map(({ attributes }) => attributes.operation)).toEqual(['createPrincipal', 'changePassword']);
   const here = await page(`resource_id=${id}&source_address=127.0.0.0/8&q=PAT&actor_name=pat`);
   expect(here.data.map(({ attributes }) => attributes.operation)).toEqual(['changePassword']);
+  const byPattern = await page(`resource_id=${id}&actor_name=p*t`);
+  expect(byPattern.data.map(({ attributes }) => attributes.operation)).toEqual(['changePassword']);
+  const byOthers = await page(`resource_id=${id}&not_actor_name=p*t`);
+  expect(byOthers.data.map(({ attributes }) => attributes.operation)).toEqual(['createPrincipal']);
 });
 
 test('the record of a deletion names the asset, even after many other changes', async () => {

@@ -1,3 +1,4 @@
+import { parameterOf } from '../../contract/filter-term.ts';
 import type { PrincipalUpdateInput } from '../../contract/resources/principal.ts';
 import type { identitiesRoutes } from '../../contract/routes/identities.ts';
 import { operationIds } from '../../contract/routes.ts';
@@ -70,11 +71,9 @@ export const identitiesHandlers = {
   },
 
   listAuditRecords(context) {
-    const wanted = context.query.filter.terms
-      .filter(({ field }) => field === 'operation')
-      .flatMap((term) => term.values);
-    if (!wanted.every((operation) => recordedOperations.has(operation)))
-      throw invalidField('operation', 'must be an operation id of the OpenAPI document');
+    for (const term of context.query.filter.terms)
+      if (term.field === 'operation' && !term.values.every((operation) => recordedOperations.has(operation)))
+        throw invalidField(parameterOf(term), 'must be an operation id of the OpenAPI document');
     return pooledList(context, 'listAudit');
   },
 
