@@ -61,7 +61,7 @@ function withVariants<F extends TProperties>(filters: F): F & Negated<F> & Bound
       prefix + name,
       Type.Optional(Type.Unsafe({ ...items, description: `${which} value, inclusive. ${description}` })),
     ];
-    return [negation, bound(prefixes.min, 'Least'), bound(prefixes.max, 'Largest')];
+    return [negation, bound(prefixes.min, 'Minimum'), bound(prefixes.max, 'Maximum')];
   });
   return { ...filters, ...Object.fromEntries(variants) } as F & Negated<F> & Bounded<F>;
 }
@@ -171,8 +171,8 @@ const streamParameters = <F extends TProperties>(filters: F, ranges?: string) =>
 
 /** Filters of network and DNS events that are not attributes, or that differ from the attribute. */
 const eventFilters = {
-  timestamp: many(time('Exact time of the event; use from and to for a range.')),
-  received_at: many(time('Exact time at which the event was received.')),
+  timestamp: many(time('Time of the event; from and to select a half-open range.')),
+  received_at: many(time('Time at which the event was received.')),
   ip: many(network('Source or destination: an address or a CIDR block.')),
   community_id: many(text('Community ID flow hash.', { minLength: 1 })),
   asset_id: many(uuid('Identifier of the asset of either end.')),
@@ -181,7 +181,7 @@ const eventFilters = {
 export const networkEventFilters = {
   ...filtersOf(NetworkEvent, attributesWithout(NetworkEvent, 'severity', 'app_protocols', 'app_protocol_stored')),
   ...eventFilters,
-  end_time: many(time('Exact end time of the connection.')),
+  end_time: many(time('End time of the connection.')),
   app_protocol: many(
     word(
       'One of the application protocols; `ssl` is accepted as `tls`, `kerberos` as `krb5`; `https` matches `tls` too.',

@@ -248,8 +248,8 @@ export function shorten(name: string): string {
 }
 
 /**
- * A filter that selects items. An item must match all parts of the filter: at least one value of each term, and no
- * value of a negated term. Plain data that crosses threads.
+ * A filter that selects items. An item must match all parts of the filter: at least one value of each term, no value
+ * of a negated term, and each bound. Plain data that crosses threads.
  */
 export interface ParsedFilter {
   /** Start of the half-open range of the item's time, epoch milliseconds. */

@@ -169,6 +169,18 @@ describe('negations and bounds', () => {
     });
   });
 
+  it('hold for one of several numbers together', () => {
+    const terms = [
+      { field: 'port', values: [1000], bound: 'min' as const },
+      { field: 'port', values: [2000], bound: 'max' as const },
+    ];
+    const matches = compileTerms(alertList, { terms }) as (alert: { src_port?: number; dst_port?: number }) => boolean;
+    expect(matches({ src_port: 443, dst_port: 50_000 })).toBe(false);
+    expect(matches({ src_port: 443, dst_port: 1500 })).toBe(true);
+    expect(matches({ src_port: 2000 })).toBe(true);
+    expect(matches({})).toBe(false);
+  });
+
   it('are refused for fields without an order', () => {
     const term = (field: string) => ({ terms: [{ field, values: ['a'], bound: 'min' as const }] });
     for (const field of ['src_ip', 'state', 'app_protocol', 'community_id', 'ip', 'id', '__proto__'])

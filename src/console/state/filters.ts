@@ -121,12 +121,19 @@ export function addFilter(name: string, value: string, operator: 'is' | 'not' = 
 export const replaceChip = (before: Pick<Chip, 'name' | 'operator'>, after: Chip): void =>
   setParams({ [keyOf(before)]: undefined, [keyOf(after)]: after.values.length === 0 ? undefined : after.values });
 
-/** Sets a filter to only this value, taken literally. */
+/** Sets a filter to only this value, taken literally. Removes its negation and bounds, which may exclude the value. */
 export const setFilter = (name: string, value: string): void =>
-  setParams({ [name]: literally(value), [keyOf({ name, operator: 'not' })]: undefined });
+  setParams({
+    ...Object.fromEntries(operators.map((operator) => [keyOf({ name, operator }), undefined])),
+    [name]: literally(value),
+  });
 
-/** Sets a bound of a number. */
-export const setBound = (name: string, operator: 'min' | 'max', value: string): void =>
-  setParams({ [keyOf({ name, operator })]: value });
+/** Sets a bound of a number, a time or a severity. Removes the other bound if no number lies within both. */
+export function setBound(name: string, operator: 'min' | 'max', value: string): void {
+  const other = keyOf({ name, operator: operator === 'min' ? 'max' : 'min' });
+  const otherValue = Number(place.peek().params.get(other) ?? Number.NaN);
+  const isEmpty = operator === 'min' ? Number(value) > otherValue : Number(value) < otherValue;
+  setParams({ [keyOf({ name, operator })]: value, ...(isEmpty && { [other]: undefined }) });
+}
 
 export const removeFilter = (chip: Pick<Chip, 'name' | 'operator'>): void => setParams({ [keyOf(chip)]: undefined });

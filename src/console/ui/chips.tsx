@@ -194,7 +194,10 @@ function FilterForm({ list, chip, onDone }: { list: ListId; chip: Chip | undefin
           class="input"
           aria-label="Operator"
           value={operator}
-          onChange={(event) => setOperator(event.currentTarget.value as Operator)}
+          onChange={(event) => {
+            setOperator(event.currentTarget.value as Operator);
+            setFault(undefined);
+          }}
         >
           {offered.map((one) => (
             <option key={one} value={one}>

@@ -16,10 +16,9 @@ type Values = FilterTerm['values'];
  */
 export interface TermCompiler<T> {
   (field: string, values: Values): Predicate<T>;
-  /** Compiles a bound of a number; absent for other fields. Items without the field do not match. */
-  readonly bound?: (field: string, value: Values[number], bound: Bound) => Predicate<T>;
+  /** Compiles the bounds of a number; absent for other fields. Items without the field do not match. */
+  readonly bounded?: (min: number, max: number) => Predicate<T>;
 }
-type Bound = NonNullable<FilterTerm['bound']>;
 type Read<T, V> = (item: T) => V | undefined;
 
 /** The filters of a resource. */
@@ -49,10 +48,16 @@ export function compileFilter<T>(spec: FilterSpec<T>, filter: ListFilter): Predi
   if (from !== undefined) parts.push((item) => (epochMs(spec.time(item)) ?? Number.NaN) >= from);
   if (to !== undefined) parts.push((item) => (epochMs(spec.time(item)) ?? Number.NaN) < to);
   if (min_severity !== undefined) parts.push(atLeast(spec, min_severity));
+  const bounds = new Map<string, FilterTerm[]>();
   for (const term of filter.terms) {
+    if (term.bound !== undefined) {
+      bounds.set(term.field, [...(bounds.get(term.field) ?? []), term]);
+      continue;
+    }
     const matches = compileTerm(spec, term);
     parts.push(term.negated === true ? (item) => !matches(item) : matches);
   }
+  for (const terms of bounds.values()) parts.push(compileBounds(spec, terms));
   if (q !== undefined && q !== '') parts.push(containing(spec, q));
   return (item) => parts.every((part) => part(item));
 }
@@ -87,7 +92,7 @@ export const oneOf =
   (field, values) =>
     text(read)(field, among(allowed, field, values));
 
-/** Returns a term that matches items if one of the numbers equals one of the values, or lies within a bound. */
+/** Returns a term that matches items if one of the numbers equals one of the values, or lies within both bounds. */
 export function number<T>(...reads: Read<T, number>[]): TermCompiler<T> {
   const some =
     (test: (value: number) => boolean): Predicate<T> =>
@@ -101,10 +106,7 @@ export function number<T>(...reads: Read<T, number>[]): TermCompiler<T> {
     return some((value) => wanted.has(value));
   };
   return Object.assign(equal, {
-    bound(field: string, value: Values[number], bound: Bound) {
-      const limit = numberOf(field, value);
-      return some(bound === 'min' ? (value) => value >= limit : (value) => value <= limit);
-    },
+    bounded: (min: number, max: number) => some((value) => value >= min && value <= max),
   });
 }
 
@@ -196,18 +198,26 @@ function atLeast<T>({ type, severity }: FilterSpec<T>, least: Severity): Predica
   };
 }
 
-function compileTerm<T>({ type, terms }: FilterSpec<T>, given: FilterTerm): Predicate<T> {
-  const { field, values, bound } = given;
+function compileTerm<T>({ type, terms }: FilterSpec<T>, { field, values }: FilterTerm): Predicate<T> {
   const term = Object.hasOwn(terms, field) ? terms[field] : undefined;
-  const parameter = parameterOf(given);
-  if (bound === undefined) {
-    if (term !== undefined) return term(field, values);
-  } else if (term?.bound !== undefined) {
-    const [value, ...others] = values;
+  if (term === undefined) throw invalidField(field, `is not a filter of ${type} lists`);
+  return term(field, values);
+}
+
+/** Compiles the bounds of one field together: if an item has several numbers, one of them must lie within both. */
+function compileBounds<T>({ type, terms }: FilterSpec<T>, bounds: readonly FilterTerm[]): Predicate<T> {
+  let min = Number.NEGATIVE_INFINITY;
+  let max = Number.POSITIVE_INFINITY;
+  for (const term of bounds) {
+    const parameter = parameterOf(term);
+    if (!Object.hasOwn(terms, term.field) || terms[term.field]!.bounded === undefined)
+      throw invalidField(parameter, `is not a filter of ${type} lists`);
+    const [value, ...others] = term.values;
     if (value === undefined || others.length > 0) throw invalidField(parameter, 'must have one value');
-    return term.bound(parameter, value, bound);
+    if (term.bound === 'min') min = Math.max(min, numberOf(parameter, value));
+    else max = Math.min(max, numberOf(parameter, value));
   }
-  throw invalidField(parameter, `is not a filter of ${type} lists`);
+  return terms[bounds[0]!.field]!.bounded!(min, max);
 }
 
 /** Returns a predicate that matches items with `q` as a case-insensitive substring of one of their names. */

@@ -90,7 +90,10 @@ function boundTerm(table: Table, term: FilterTerm, bound: 'min' | 'max'): Term {
     cost: costs.number,
     prepare(block) {
       const [min, max] = block.numberBounds(name);
-      return max >= least && min <= largest && numbersBetween(block.numbers(name), least, largest);
+      if (!(max >= least && min <= largest)) return false;
+      const column = block.numbers(name);
+      const isWhole = column.encoding === encodings.offset && min >= least && max <= largest;
+      return (isWhole && !column.values!.includes(0)) || numbersBetween(column, least, largest);
     },
   };
 }

@@ -20,6 +20,7 @@ describe('quick views', () => {
     expect(shownQuickView(at('risk_level=high&risk_level=critical&risk_level=moderate'))?.name).toBe('risk');
     expect(shownQuickView(at('state=staged&state=managed'))).toBeUndefined();
     expect(shownQuickView(at('state=staged&risk_level=high'))).toBeUndefined();
+    expect(shownQuickView(at('not_state=retired'))).toBeUndefined();
   });
 
   it('replace each other in the URL and in counts', () => {
@@ -33,7 +34,7 @@ describe('quick views', () => {
       kind: ['printer'],
       state: ['staged'],
     });
-    expect(quickQuery({ state: ['retired'] }, view('all'))).toEqual({});
+    expect(quickQuery({ state: ['retired'], not_risk_level: ['low'] }, view('all'))).toEqual({});
   });
 });
 

@@ -255,7 +255,7 @@ test('the events page shows values from senders as text', async () => {
   expect(await page.locator('main img, main script').count()).toBe(0);
 });
 
-test('numbers are filtered by a least and a largest value, with operators as of other filters', async () => {
+test('filters numbers by a minimum and a maximum, with the operators of the filter form', async () => {
   const page = await open.page({ path: '/events' });
   await shows(page, '300 network events');
   await page.keyboard.press('/');

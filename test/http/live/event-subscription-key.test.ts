@@ -99,6 +99,7 @@ const filterOf = (more: Record<string, fc.Arbitrary<string>>) =>
         ...Object.entries({ ...terms, ...more }).map(([name, value]) =>
           fc.tuple(fc.constantFrom(name, `not_${name}`), fc.array(value, { minLength: 1, maxLength: 3 })),
         ),
+        fc.tuple(few('min_dst_port', 'max_src_port'), fc.tuple(few('0', '53', '443'))),
       ),
       { maxLength: 3 },
     )

@@ -26,6 +26,7 @@ export interface QuickView {
 }
 type QuickFilter = 'state' | 'risk_level';
 const quickFilters: readonly QuickFilter[] = ['state', 'risk_level'];
+const quickKeys: readonly string[] = quickFilters.flatMap((name) => [name, `not_${name}`]);
 
 export const quickViews: readonly QuickView[] = [
   { name: 'all', title: 'All', hint: 'All assets, including retired ones', filters: {} },
@@ -58,22 +59,23 @@ export const quickViews: readonly QuickView[] = [
 
 /** Returns the quick view that matches the URL, if any. */
 export const shownQuickView = (params: URLSearchParams): QuickView | undefined =>
-  quickViews.find(({ filters }) => quickFilters.every((name) => sameSet(params.getAll(name), filters[name] ?? [])));
+  quickViews.find(({ filters }) =>
+    quickKeys.every((key) => sameSet(params.getAll(key), filters[key as QuickFilter] ?? [])),
+  );
 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
 
 /** Returns the URL parameters of a quick view; other filters stay. */
 export const quickParams = ({ filters, sort }: QuickView): Params => ({
-  state: filters.state,
-  risk_level: filters.risk_level,
+  ...Object.fromEntries(quickKeys.map((key) => [key, filters[key as QuickFilter]])),
   sort,
   id: undefined,
 });
 
 /** Replaces the state and risk filters of a query with the filters of a quick view. */
 export const quickQuery = (query: Filters, { filters }: QuickView): Filters => {
-  const others = Object.entries(query).filter(([name]) => !quickFilters.some((one) => one === name));
+  const others = Object.entries(query).filter(([name]) => !quickKeys.includes(name));
   return { ...Object.fromEntries(others), ...(filters as Filters) };
 };
 
