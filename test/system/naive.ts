@@ -217,6 +217,9 @@ const searched = {
 
 type Test = (event: Attributes) => boolean;
 
+/** Returns the attribute that a filter `min_…` or `max_…` bounds; other filters unchanged. */
+export const attributeOf = (filter: string): string => filter.replace(/^(?:min|max)_(?!severity$)/, '');
+
 const severities = ['informational', 'low', 'medium', 'high', 'critical'];
 
 /**
@@ -224,6 +227,15 @@ const severities = ['informational', 'low', 'medium', 'high', 'critical'];
  * event.
  */
 export function matcher(table: 'network' | 'dns', filter: string, value: string): Test {
+  const attribute = attributeOf(filter);
+  if (attribute !== filter) {
+    const limit = /_at$|^timestamp$|^end_time$/.test(attribute) ? timeOf(value) : Number(value);
+    const isWithin = (own: number) => (filter.startsWith('min_') ? own >= limit : own <= limit);
+    return (event) => {
+      const own = event[attribute];
+      return own !== undefined && isWithin(typeof own === 'string' ? Date.parse(own) : (own as number));
+    };
+  }
   switch (filter) {
     case 'ip': {
       const contains = networkOf(value);
