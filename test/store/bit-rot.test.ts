@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -129,9 +119,11 @@ async function judgeAnswers(store: Store, reader: StoreReader, damage: readonly 
     if (rows.length > 0) outcome = 'noticed';
     if (found === 'damaged' || rows.length > 0) expect(damage).not.toEqual([]);
     else if (JSON.stringify(found) !== JSON.stringify(whole[name])) {
-      // Without a damaged block, results must not differ.
+      // An alert whose key is damaged is missing from the newest page; fsck and the scrub name its row.
+      const isAlert = name === 'alerts' && damage.some((one) => one.startsWith('row alerts '));
+      // Otherwise, results must not differ without a damaged block.
       const table = name.startsWith('dns') ? 'dns' : 'network';
-      expect(reader.damagedEvents(table), name).not.toEqual([]);
+      if (!isAlert) expect(reader.damagedEvents(table), name).not.toEqual([]);
       if (name.endsWith('list')) {
         const before = new Set((whole[name] as unknown[]).map((item) => JSON.stringify(item)));
         expect((found as unknown[]).filter((item) => !before.has(JSON.stringify(item)))).toEqual([]);
@@ -149,8 +141,7 @@ describe.skipIf(!hasShared)('one flipped bit of siem.mdb', () => {
     const { size } = statSync(original);
     const outcomes = { tree: 0, refused: 0, equal: 0, noticed: 0 };
     for (let n = 0; n < Number(process.env.FLIPS ?? 25); n++) {
-      const dataDir = join(folder, `${n}`);
-      mkdirSync(dataDir);
+      const dataDir = mkdtempSync(join(folder, 'flip-'));
       const path = join(dataDir, 'siem.mdb');
       copyFileSync(original, path);
       const file = openSync(path, 'r+');
