@@ -28,7 +28,7 @@ import { assetActions, defaultWindow, entryKinds, groupings, severities, verdict
 export const many = <S extends TSchema>(items: S) =>
   Type.Optional(Type.Array(items, { maxItems: limits.maxFilterValues }));
 
-/** Names of filters that have variants: not those by the start of a range. */
+/** Names of the filters that have a negation: all except starts of ranges (`<name>_from`). */
 type Names<F> = Exclude<keyof F & string, `${string}_from`>;
 type Negated<F extends TProperties> = {
   [K in Names<F> as F[K] extends TArray ? `${typeof prefixes.not}${K}` : never]: F[K];
